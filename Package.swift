@@ -1,0 +1,63 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+/// Upcoming language features, the same for every target.
+let settings: [SwiftSetting] = [
+  .enableUpcomingFeature("ExistentialAny"),
+  .enableUpcomingFeature("MemberImportVisibility"),
+  .enableUpcomingFeature("InternalImportsByDefault"),
+  .enableExperimentalFeature("Lifetimes"),
+]
+
+let package = Package(
+  name: "Hindsight",
+  platforms: [.macOS(.v15), .iOS(.v18)],
+  products: [
+    .library(name: "Hindsight", targets: ["Hindsight"]),
+    .library(name: "HindsightCore", targets: ["HindsightCore"]),
+    .library(name: "HindsightTimeTravel", targets: ["HindsightTimeTravel"]),
+    .library(name: "HindsightTool", targets: ["HindsightTool"]),
+    .library(name: "HindsightTesting", targets: ["HindsightTesting"]),
+    .executable(name: "hindsight", targets: ["hindsight"]),
+  ],
+  targets: [
+    .systemLibrary(
+      name: "SystemLMDB", pkgConfig: "lmdb",
+      providers: [.apt(["liblmdb-dev"]), .brew(["lmdb"])]),
+    .systemLibrary(
+      name: "SystemXXHash", pkgConfig: "libxxhash",
+      providers: [.apt(["libxxhash-dev"]), .brew(["xxhash"])]),
+
+    .target(name: "HindsightValue", swiftSettings: settings),
+    .target(name: "HindsightCore", dependencies: ["HindsightValue"], swiftSettings: settings),
+    .target(name: "HindsightLMDB", dependencies: ["SystemLMDB"], swiftSettings: settings),
+    .target(
+      name: "HindsightLog",
+      dependencies: ["HindsightCore", "HindsightLMDB", "SystemXXHash"], swiftSettings: settings),
+    .target(
+      name: "Hindsight", dependencies: ["HindsightCore", "HindsightLog", "HindsightValue"],
+      swiftSettings: settings),
+    .target(
+      name: "HindsightTimeTravel", dependencies: ["Hindsight", "HindsightCore", "HindsightLog"],
+      swiftSettings: settings),
+    .target(
+      name: "HindsightTool",
+      dependencies: [
+        "Hindsight", "HindsightCore", "HindsightLog", "HindsightTimeTravel", "HindsightValue",
+      ],
+      swiftSettings: settings),
+    .target(
+      name: "HindsightTesting", dependencies: ["HindsightCore", "HindsightValue"],
+      swiftSettings: settings),
+
+    .executableTarget(
+      name: "hindsight", dependencies: ["HindsightTool"], path: "Tools/hindsight",
+      swiftSettings: settings),
+
+    .testTarget(
+      name: "HindsightValueTests", dependencies: ["HindsightValue"], swiftSettings: settings),
+    .testTarget(
+      name: "HindsightCoreTests", dependencies: ["HindsightCore", "HindsightValue"],
+      swiftSettings: settings),
+  ]
+)

@@ -1,0 +1,82 @@
+// The self-describing tree that the tool works on when it doesn't know an app's types.
+// It always holds: one number, one representation. Equality is by UTF-8 bytes and by bit pattern.
+
+/// A value of the CBOR data model (RFC 8949, section 2), which includes all of JSON's.
+///
+/// Equality and hashing follow the encoded form, not Swift's: strings and keys compare by their
+/// UTF-8 bytes (so `"e\u{301}"` is not `"\u{e9}"`), doubles by their bit pattern, except that all
+/// NaNs are one. An integer is never equal to a double.
+public enum Value: Sendable {
+  case null
+  case undefined
+  case bool(Bool)
+  /// An integer of zero or above.
+  case unsigned(UInt64)
+  /// The integer `-1 - n`, so the whole of CBOR's negative range.
+  case negative(UInt64)
+  case double(Double)
+  case string(String)
+  case bytes([UInt8])
+  case array([Value])
+  case map(ValueMap)
+  /// A tagged value (RFC 8949, section 3.4).
+  indirect case tagged(UInt64, Value)
+  /// A simple value without a meaning of its own; never 20 to 31.
+  case simple(UInt8)
+
+  /// The integer as a value, in its only representation.
+  @inlinable
+  public static func integer(_ value: Int64) -> Value {
+    value < 0 ? .negative(UInt64(bitPattern: ~value)) : .unsigned(UInt64(value))
+  }
+
+  /// The integer, where this is one that an `Int64` can hold.
+  @inlinable
+  public var int64: Int64? {
+    switch self {
+    case .unsigned(let value): Int64(exactly: value)
+    case .negative(let value): value <= UInt64(Int64.max) ? ~Int64(value) : nil
+    default: nil
+    }
+  }
+}
+
+extension Value: Hashable {
+  public static func == (left: Value, right: Value) -> Bool {
+    switch (left, right) {
+    case (.null, .null), (.undefined, .undefined): true
+    case (.bool(let a), .bool(let b)): a == b
+    case (.unsigned(let a), .unsigned(let b)): a == b
+    case (.negative(let a), .negative(let b)): a == b
+    case (.double(let a), .double(let b)): a.bitPattern == b.bitPattern || (a.isNaN && b.isNaN)
+    case (.string(let a), .string(let b)): a.utf8.elementsEqual(b.utf8)
+    case (.bytes(let a), .bytes(let b)): a == b
+    case (.array(let a), .array(let b)): a == b
+    case (.map(let a), .map(let b)): a == b
+    case (.tagged(let a, let x), .tagged(let b, let y)): a == b && x == y
+    case (.simple(let a), .simple(let b)): a == b
+    default: false
+    }
+  }
+
+  public func hash(into hasher: inout Hasher) {
+    switch self {
+    case .null: hasher.combine(0)
+    case .undefined: hasher.combine(1)
+    case .bool(let value): hasher.combine(value)
+    case .unsigned(let value): hasher.combine(value)
+    case .negative(let value): hasher.combine(~value)
+    case .double(let value): hasher.combine(value.isNaN ? Double.nan.bitPattern : value.bitPattern)
+    case .string(let value):
+      hasher.combine(value.utf8.count)
+      for byte in value.utf8 { hasher.combine(byte) }
+    case .bytes(let value): hasher.combine(value)
+    case .array(let value): hasher.combine(value)
+    case .map(let value): hasher.combine(value)
+    case .tagged(let tag, let value):
+      hasher.combine(tag)
+      hasher.combine(value)
+    case .simple(let value): hasher.combine(value)
+    }
+  }
+}
