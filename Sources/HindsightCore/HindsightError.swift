@@ -30,18 +30,21 @@ public struct HindsightError: Error, Sendable {
   public let index: EventIndex?
   /// The type of that event, where it is known.
   public let eventType: String?
+  /// The position (0-based) in the dispatched batch of the event that was refused.
+  public let batchPosition: Int?
   /// The error that caused this one.
   public let cause: (any Error)?
 
   /// An error with its code, message, place and cause.
   public init(
     _ code: Code, _ message: String, index: EventIndex? = nil, eventType: String? = nil,
-    cause: (any Error)? = nil
+    batchPosition: Int? = nil, cause: (any Error)? = nil
   ) {
     self.code = code
     self.message = message
     self.index = index
     self.eventType = eventType
+    self.batchPosition = batchPosition
     self.cause = cause
   }
 }

@@ -1,5 +1,13 @@
 // A moment as the log records it, and its form in text (RFC 3339).
 
+#if canImport(Darwin)
+  import Darwin
+#elseif canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#endif
+
 /// A moment: whole microseconds since 1970-01-01T00:00:00Z, without leap seconds.
 public struct Timestamp: RawRepresentable, Sendable, Hashable, Comparable, Codable {
   /// Microseconds since 1970 (UTC); negative before it.
@@ -16,6 +24,15 @@ public struct Timestamp: RawRepresentable, Sendable, Hashable, Comparable, Codab
   @inlinable
   public static func < (left: Timestamp, right: Timestamp) -> Bool {
     left.rawValue < right.rawValue
+  }
+}
+
+extension Timestamp {
+  /// The system clock's time.
+  public static var now: Timestamp {
+    var time = timespec()
+    clock_gettime(CLOCK_REALTIME, &time)
+    return Timestamp(rawValue: Int64(time.tv_sec) * 1_000_000 + Int64(time.tv_nsec) / 1_000)
   }
 }
 
@@ -125,8 +142,10 @@ private struct TimestampParser {
     else { return nil }
     let days = CivilDate.daysSince1970(year: signedYear, month: month, day: day)
     let seconds = days * 86_400 + (hour * 60 + minute - offsetMinutes) * 60 + second
-    let (scaled, overflow) = seconds.multipliedReportingOverflow(by: 1_000_000)
-    let (sum, overflowOfSum) = scaled.addingReportingOverflow(microseconds)
+    // Both parts have one sign, so that neither overflows where the sum doesn't.
+    let borrow: Int64 = seconds < 0 && microseconds > 0 ? 1 : 0
+    let (scaled, overflow) = (seconds + borrow).multipliedReportingOverflow(by: 1_000_000)
+    let (sum, overflowOfSum) = scaled.addingReportingOverflow(microseconds - borrow * 1_000_000)
     return overflow || overflowOfSum ? nil : sum
   }
 
