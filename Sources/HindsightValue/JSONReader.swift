@@ -63,14 +63,24 @@ struct JSONReader: ~Copyable {
     var height: Int
   }
 
+  /// Where a key is in the text.
+  struct KeySpan {
+    /// The offset behind the quotation mark.
+    let start: Int
+    /// The length in bytes, or -1 where the key has escapes.
+    let sizeBytes: Int
+  }
+
   let text: UnsafeBufferPointer<UInt8>
   let mapping: JSONMapping
   var position = 0
   /// Finished values that aren't in their array or object yet; keys and values alternate.
   var values = ValueStack()
   var frames: [Frame] = []
-  /// The offsets of the keys of all open objects.
-  var keyOffsets: [Int] = []
+  /// Where the keys of all open objects are.
+  var keys: [KeySpan] = []
+  /// Whether the last string had escapes.
+  var stringHasEscapes = false
   /// Characters of a string with escapes.
   var scratch: [UInt8] = []
 
@@ -139,7 +149,7 @@ struct JSONReader: ~Copyable {
     guard frames.count < limit else { throw tooDeep() }
     frames.append(
       Frame(
-        isObject: isObject, valueStart: values.count, keyStart: keyOffsets.count, height: 0))
+        isObject: isObject, valueStart: values.count, keyStart: keys.count, height: 0))
     position += 1
     skipWhiteSpace()
   }
@@ -174,7 +184,7 @@ struct JSONReader: ~Copyable {
     var height = frame.height + 1
     if frame.isObject {
       let map = try self.map(frame)
-      keyOffsets.removeLast(keyOffsets.count - frame.keyStart)
+      keys.removeLast(keys.count - frame.keyStart)
       if mapping == .lossless, let meaning = JSONMapping.meaning(of: map) {
         height -= meaning.extraLevels
         values.push(meaning.value)
@@ -199,25 +209,58 @@ struct JSONReader: ~Copyable {
   }
 
   private mutating func map(_ frame: Frame) throws(JSONError) -> ValueMap {
+    sortFewKeys(frame)
     let pairs = values.popPairs(from: frame.valueStart)
     if let map = ValueMap(uniquePairs: pairs) { return map }
     var seen: Set<Value> = []
-    for (offset, pair) in zip(keyOffsets[frame.keyStart...], pairs)
+    for (span, pair) in zip(keys[frame.keyStart...], pairs)
     where !seen.insert(pair.key).inserted {
-      position = offset
-      break
+      let key = JSONWriter().string(pair.key)
+      let message = "the object already has the key \(key.prefix(80))"
+      throw fault(.duplicateKey, message, at: span.start - 1)
     }
-    let key = String(decoding: text[position...].prefix(80), as: UTF8.self)
-    let end = key.dropFirst().firstIndex(of: "\"") ?? key.endIndex
-    throw fault(.duplicateKey, "the object already has the key \(key[..<end])\"")
+    preconditionFailure("pairs that make no map have a key twice")
+  }
+
+  /// Puts the pairs of an object in map order where they are few and have plain keys: comparing
+  /// the text is much quicker than comparing values.
+  private mutating func sortFewKeys(_ frame: Frame) {
+    let start = frame.keyStart
+    guard keys.count - start <= 32 else { return }
+    var index = start + 1
+    while index < keys.count {
+      var place = index
+      while place > start, isOrderedBefore(keys[index], keys[place - 1]) { place -= 1 }
+      if place < index {
+        let span = keys.remove(at: index)
+        keys.insert(span, at: place)
+        values.movePair(
+          at: frame.valueStart + 2 * (index - start), to: frame.valueStart + 2 * (place - start))
+      }
+      index += 1
+    }
+  }
+
+  /// Whether a plain key comes before another in map order; false if one of them has escapes.
+  @inline(__always)
+  private func isOrderedBefore(_ left: KeySpan, _ right: KeySpan) -> Bool {
+    guard left.sizeBytes == right.sizeBytes else {
+      return left.sizeBytes < right.sizeBytes && left.sizeBytes >= 0
+    }
+    for index in 0..<max(0, left.sizeBytes) {
+      let (a, b) = (text[left.start + index], text[right.start + index])
+      if a != b { return a < b }
+    }
+    return false
   }
 
   /// Reads a key and its colon.
   @inline(__always)
   private mutating func key() throws(JSONError) {
     guard next == UInt8(ascii: "\"") else { throw unexpected("a key in quotation marks") }
-    keyOffsets.append(position)
+    let start = position + 1
     values.push(.string(try string()))
+    keys.append(KeySpan(start: start, sizeBytes: stringHasEscapes ? -1 : position - 1 - start))
     skipWhiteSpace()
     guard next == UInt8(ascii: ":") else { throw unexpected("':'") }
     position += 1

@@ -57,6 +57,15 @@ struct ValueStack: ~Copyable {
     }
   }
 
+  /// Moves two neighbouring values towards the bottom, past those between.
+  mutating func movePair(at source: Int, to target: Int) {
+    let key = (base + source).move()
+    let value = (base + source + 1).move()
+    (base + target + 2).moveInitialize(from: base + target, count: source - target)
+    (base + target).initialize(to: key)
+    (base + target + 1).initialize(to: value)
+  }
+
   private mutating func grow() {
     let larger = UnsafeMutablePointer<Value>.allocate(capacity: capacity * 2)
     larger.moveInitialize(from: base, count: count)

@@ -5,22 +5,28 @@ extension JSONReader {
   /// Reads the string whose quotation mark is next.
   mutating func string() throws(JSONError) -> String {
     let start = position + 1
-    position = endOfPlainRun(from: start)
+    let run = plainRun(from: start)
+    position = run.end
+    stringHasEscapes = next == UInt8(ascii: "\\")
     guard next == UInt8(ascii: "\"") else { return try stringWithEscapes(from: start) }
-    let plain = UnsafeBufferPointer(rebasing: text[start..<position])
+    position += 1
+    let plain = UnsafeBufferPointer(rebasing: text[start..<run.end])
+    // Validating costs as much as all the rest for a short string, and ASCII needs none.
+    if run.isASCII { return String(decoding: plain, as: UTF8.self) }
     guard let string = String(validating: plain, as: UTF8.self) else {
       throw invalidUTF8(from: start)
     }
-    position += 1
     return string
   }
 
-  /// The offset of the next quotation mark, backslash or control character, or the end.
+  /// The offset of the next quotation mark, backslash or control character, or the end; and whether
+  /// all bytes before it are ASCII.
   @inline(__always)
-  private func endOfPlainRun(from start: Int) -> Int {
+  private func plainRun(from start: Int) -> (end: Int, isASCII: Bool) {
     let ones: UInt64 = 0x0101_0101_0101_0101
     let highs: UInt64 = 0x8080_8080_8080_8080
     var offset = start
+    var seen: UInt64 = 0
     let bytes = UnsafeRawBufferPointer(text)
     while offset + 8 <= text.count {
       let word = UInt64(
@@ -33,15 +39,21 @@ extension JSONReader {
         | ((backslashes &- ones) & ~backslashes)
         | ((word &- ones &* 0x20) & ~word)
       let stop = marks & highs
-      if stop != 0 { return offset + stop.trailingZeroBitCount / 8 }
+      if stop != 0 {
+        let plainBits = UInt64(stop.trailingZeroBitCount & ~7)
+        seen |= word & ((1 << plainBits) &- 1)
+        return (offset + Int(plainBits / 8), seen & highs == 0)
+      }
+      seen |= word
       offset += 8
     }
     while offset < text.count {
       let byte = text[offset]
       if byte == 0x22 || byte == 0x5c || byte < 0x20 { break }
+      seen |= UInt64(byte)
       offset += 1
     }
-    return offset
+    return (offset, seen & highs == 0)
   }
 
   /// Goes on with a string that isn't plain up to its end; `position` is at the first other byte.
@@ -67,7 +79,7 @@ extension JSONReader {
           .controlCharacter, "control character 0x\(byte) in a string; it must be escaped")
       default:
         let run = position
-        position = endOfPlainRun(from: run)
+        position = plainRun(from: run).end
         scratch.append(contentsOf: text[run..<position])
       }
     }

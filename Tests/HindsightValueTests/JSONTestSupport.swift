@@ -68,8 +68,11 @@ extension Value {
       return .double(double.isFinite ? double : 0)
     case 6:
       return .double(
-        [0, -0.0, 1, 5, 1e2, 1e22, 1e23, 0.1, 1e16, .leastNonzeroMagnitude, .greatestFiniteMagnitude]
-          .randomElement(using: &generator)!)
+        [
+          0, -0.0, 1, 5, 1e2, 1e22, 1e23, 0.1, 1e16, .leastNonzeroMagnitude,
+          .greatestFiniteMagnitude,
+        ]
+        .randomElement(using: &generator)!)
     case 7: return .string(randomString(&generator))
     case 8:
       return .bytes(
