@@ -1,6 +1,6 @@
 // Between an app's events and what a commit record holds of them: type, form and payload.
 
-import HindsightValue
+package import HindsightValue
 
 /// An event that says itself under which type it is recorded, whatever its encoding looks like.
 ///

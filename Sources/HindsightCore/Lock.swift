@@ -59,8 +59,15 @@ package enum WorkerThread {
   /// Starts a thread.
   ///
   /// - Returns: whether the system had one to give.
-  package static func start(name: String, _ body: @escaping @Sendable () -> Void) -> Bool {
-    let start = Unmanaged.passRetained(Start(name: name, body: body))
+  package static func start(_ body: @escaping @Sendable () -> Void) -> Bool {
+    let argument = Unmanaged.passRetained(Start(body)).toOpaque()
+    let result = create(argument)
+    if result != 0 { Unmanaged<Start>.fromOpaque(argument).release() }
+    return result == 0
+  }
+
+  /// Creates a detached thread that runs a `Start`; an error number where that fails.
+  private static func create(_ argument: UnsafeMutableRawPointer) -> Int32 {
     var attributes = pthread_attr_t()
     pthread_attr_init(&attributes)
     defer { pthread_attr_destroy(&attributes) }
@@ -68,27 +75,23 @@ package enum WorkerThread {
     pthread_attr_setdetachstate(&attributes, Int32(PTHREAD_CREATE_DETACHED))
     #if canImport(Darwin)
       var thread: pthread_t?
-      let result = pthread_create(&thread, &attributes, { run($0) }, start.toOpaque())
+      return pthread_create(&thread, &attributes, { runStart($0) }, argument)
     #else
       var thread = pthread_t()
-      let result = pthread_create(
-        &thread, &attributes,
-        { argument in argument.flatMap { run($0) } }, start.toOpaque())
+      return pthread_create(&thread, &attributes, { runStart($0!) }, argument)
     #endif
-    if result != 0 { start.release() }
-    return result == 0
   }
 
   /// Runs a blocking function on a thread of its own, off the cooperative pool.
   ///
   /// - Parameter body: gets a flag that tells whether the calling task was cancelled.
   package static func run<Result: Sendable>(
-    name: String, _ body: @escaping @Sendable (Cancellation) throws -> Result
+    _ body: @escaping @Sendable (Cancellation) throws -> Result
   ) async throws -> Result {
     let cancellation = Cancellation()
     return try await withTaskCancellationHandler {
       try await withCheckedThrowingContinuation { continuation in
-        let isStarted = start(name: name) {
+        let isStarted = start {
           continuation.resume(with: Swift.Result { try body(cancellation) })
         }
         if !isStarted {
@@ -110,26 +113,18 @@ package enum WorkerThread {
       UInt(pthread_self())
     #endif
   }
+}
 
-  private final class Start {
-    let name: String
-    let body: @Sendable () -> Void
+/// What a thread is to run.
+private final class Start: Sendable {
+  let body: @Sendable () -> Void
 
-    init(name: String, body: @escaping @Sendable () -> Void) {
-      self.name = name
-      self.body = body
-    }
-  }
+  init(_ body: @escaping @Sendable () -> Void) { self.body = body }
+}
 
-  private static func run(_ argument: UnsafeMutableRawPointer) -> UnsafeMutableRawPointer? {
-    let start = Unmanaged<Start>.fromOpaque(argument).takeRetainedValue()
-    #if canImport(Darwin)
-      // Elsewhere the function is hidden behind a feature macro of the C library.
-      pthread_setname_np(start.name)
-    #endif
-    start.body()
-    return nil
-  }
+private func runStart(_ argument: UnsafeMutableRawPointer) -> UnsafeMutableRawPointer? {
+  Unmanaged<Start>.fromOpaque(argument).takeRetainedValue().body()
+  return nil
 }
 
 /// Whether a task was cancelled, for threads that work for it.

@@ -75,7 +75,7 @@ final class Snapshotter<R: Reducer>: @unchecked Sendable {
     newestIndex = max(newestIndex, job.index)
     jobs.append(job)
     if isWorking { return }
-    isWorking = WorkerThread.start(name: "hindsight-snapshots") { [self] in work() }
+    isWorking = WorkerThread.start { [self] in work() }
     if isWorking { return }
     jobs.removeLast()
     let error = HindsightError(

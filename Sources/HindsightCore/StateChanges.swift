@@ -46,10 +46,5 @@ public struct StateChanges<R: Reducer, Part: Equatable & Sendable>: AsyncSequenc
         return element
       }
     }
-
-    /// The next other value; isolated to whoever iterates.
-    public mutating func next(isolation actor: isolated (any Actor)?) async -> Element? {
-      await next()
-    }
   }
 }

@@ -59,7 +59,7 @@ final class StoreEngine<R: Reducer>: @unchecked Sendable {
     let cancellation = Cancellation()
     return try await withTaskCancellationHandler {
       try await withCheckedThrowingContinuation { continuation in
-        let isStarted = WorkerThread.start(name: "hindsight-writer") {
+        let isStarted = WorkerThread.start {
           let result = Result {
             try recover(
               reducer, log: log, storage: storage, options: options, cancellation: cancellation)
@@ -164,7 +164,7 @@ final class StoreEngine<R: Reducer>: @unchecked Sendable {
     lock.unlock()
     guard isFirst else { return }
     queue.finish(with: .closedStore)
-    if !WorkerThread.start(name: "hindsight-close", { [self] in close() }) { close() }
+    if !WorkerThread.start({ [self] in close() }) { close() }
   }
 
   private func close() {

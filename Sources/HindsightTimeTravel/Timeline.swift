@@ -64,7 +64,7 @@ public final class Timeline<R: Reducer>: Sendable {
         index: index)
     }
     let known = contents.nearest(through: index)
-    let state = try await WorkerThread.run(name: "hindsight-replay") { [recovery] cancellation in
+    let state = try await WorkerThread.run { [recovery] cancellation in
       var reached: R.State?
       _ = try recovery.recover(
         through: index, from: known, partial: { state, _ in reached = state },
