@@ -59,5 +59,11 @@ let package = Package(
     .testTarget(
       name: "HindsightCoreTests", dependencies: ["HindsightCore", "HindsightValue"],
       swiftSettings: settings),
+    .testTarget(
+      name: "HindsightLMDBTests", dependencies: ["HindsightLMDB"], swiftSettings: settings),
+    .testTarget(
+      name: "HindsightLogTests",
+      dependencies: ["HindsightCore", "HindsightLMDB", "HindsightLog", "HindsightValue"],
+      swiftSettings: settings),
   ]
 )

@@ -1,0 +1,97 @@
+// The directory that a store is: its files' names, its creation, and that it is on the disk.
+
+import HindsightCore
+
+#if canImport(Darwin)
+  import Darwin
+#else
+  import Glibc
+#endif
+
+/// The files of a store.
+struct StoreDirectory {
+  let path: String
+
+  init(path: String) {
+    var path = path
+    while path.count > 1, path.hasSuffix("/") { path.removeLast() }
+    self.path = path
+  }
+
+  static let logName = "log.mdb"
+  static let snapshotsName = "snapshots.mdb"
+  static let lockSuffix = "-lock"
+
+  var logPath: String { path + "/" + Self.logName }
+  var snapshotsPath: String { path + "/" + Self.snapshotsName }
+  private var parent: String {
+    guard let slash = path.lastIndex(of: "/") else { return "." }
+    return slash == path.startIndex ? "/" : String(path[..<slash])
+  }
+
+  /// Throws unless there is a directory with a log in it.
+  func requireStore() throws(HindsightError) {
+    guard try kind(of: path) == S_IFDIR else { throw .notAStore(path, "it isn't a directory") }
+    guard let kind = try kindIfThere(of: logPath) else {
+      throw .notAStore(path, "it has no \(Self.logName)")
+    }
+    guard kind == S_IFREG else { throw .notAStore(path, "its \(Self.logName) isn't a file") }
+  }
+
+  /// Makes the directory if there is none; throws where it has a content that isn't a store's.
+  func createIfMissing() throws(HindsightError) {
+    if mkdir(path, 0o700) == 0 { return }
+    let number = errno
+    guard number == EEXIST else {
+      if number == ENOENT { throw .notAStore(parent, "there is no such directory") }
+      throw .system("creating the directory", path: path, number: number)
+    }
+    guard try kind(of: path) == S_IFDIR else { throw .notAStore(path, "it isn't a directory") }
+    guard try kindIfThere(of: logPath) == nil else { return try requireStore() }
+    guard try entries().subtracting([Self.logName + Self.lockSuffix]).isEmpty else {
+      throw .notAStore(path, "it has no \(Self.logName), and other files")
+    }
+  }
+
+  /// Makes the log file's and the directory's own names durable.
+  func synchronize() throws(HindsightError) {
+    for path in [path, parent] {
+      let descriptor = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+      guard descriptor >= 0 else {
+        // Whoever may not read the parent didn't make an entry in it, either.
+        if path == parent, errno == EACCES { continue }
+        throw .system("opening", path: path)
+      }
+      defer { close(descriptor) }
+      guard fsync(descriptor) == 0 || errno == EINVAL else {
+        throw .system("flushing", path: path)
+      }
+    }
+  }
+
+  private func entries() throws(HindsightError) -> Set<String> {
+    guard let directory = opendir(path) else { throw .system("reading", path: path) }
+    defer { closedir(directory) }
+    var names: Set<String> = []
+    while let entry = readdir(directory) {
+      // In place: an entry's memory ends with its name, not with its type.
+      guard let offset = MemoryLayout<dirent>.offset(of: \dirent.d_name) else { break }
+      let name = UnsafeRawPointer(entry).advanced(by: offset)
+      names.insert(String(cString: name.assumingMemoryBound(to: CChar.self)))
+    }
+    return names.subtracting([".", ".."])
+  }
+
+  private func kind(of path: String) throws(HindsightError) -> mode_t {
+    guard let kind = try kindIfThere(of: path) else { throw .notAStore(path, "it doesn't exist") }
+    return kind
+  }
+
+  private func kindIfThere(of path: String) throws(HindsightError) -> mode_t? {
+    var information = stat()
+    if stat(path, &information) == 0 { return information.st_mode & S_IFMT }
+    if errno == ENOENT { return nil }
+    if errno == ENOTDIR { throw .notAStore(path, "a part of its path isn't a directory") }
+    throw .system("looking for", path: path)
+  }
+}

@@ -1,0 +1,117 @@
+// Payloads, commits and temporary stores for the tests of logs.
+
+import Foundation
+import HindsightCore
+import HindsightLog
+import Testing
+
+extension LogKind {
+  static let all: [LogKind] = [
+    LogKind(testDescription: "LMDB") { body in
+      try withStore { path in
+        let log = try LMDBLog.open(path: path, options: .init(reducerName: "test"))
+        defer { log.close() }
+        try body(log)
+      }
+    }
+  ]
+}
+
+/// Calls a closure with the path of a store that isn't there yet, and removes it in the end.
+func withStore<Result>(_ body: (String) throws -> Result) throws -> Result {
+  let parent = FileManager.default.temporaryDirectory.appending(path: "hs-\(UUID().uuidString)")
+  try FileManager.default.createDirectory(at: parent, withIntermediateDirectories: true)
+  defer { try? FileManager.default.removeItem(at: parent) }
+  return try body(parent.appending(path: "bank.hindsight").path)
+}
+
+/// Expects a ``HindsightError`` with a code.
+func expect<Result>(
+  _ code: HindsightError.Code, index: EventIndex? = nil,
+  sourceLocation: SourceLocation = #_sourceLocation, _ body: () throws -> Result
+) {
+  let error = #expect(throws: HindsightError.self, sourceLocation: sourceLocation) {
+    _ = try body()
+  }
+  #expect(error?.code == code, "\(String(describing: error))", sourceLocation: sourceLocation)
+  if let index { #expect(error?.index == index, sourceLocation: sourceLocation) }
+}
+
+/// Payloads that differ from index to index.
+func payloads(from index: EventIndex, count: Int) -> [[UInt8]] {
+  (0..<UInt64(count)).map { offset in
+    withUnsafeBytes(of: (index + offset) &* 0x9e37_79b9_7f4a_7c15) { Array($0) }
+  }
+}
+
+/// Appends commits of so many events each; returns the payloads.
+func fill(_ log: any EventLog, commitSizes: [Int]) throws -> [[UInt8]] {
+  var written: [[UInt8]] = []
+  for size in commitSizes {
+    _ = try log.append { head in
+      let events = payloads(from: head.index + 1, count: size)
+      written += events
+      return .of(events, after: head)
+    }
+  }
+  return written
+}
+
+extension PendingCommit {
+  /// A commit of payloads without a form.
+  static func of(
+    _ payloads: [[UInt8]], after head: LogHead, recordedTime: Timestamp = Timestamp(rawValue: 1),
+    occurredTime: Timestamp? = nil
+  ) -> PendingCommit {
+    var dispatch = EventFrames()
+    for payload in payloads {
+      let start = dispatch.arena.count
+      var flags: EventFlags = []
+      if let occurredTime {
+        flags.insert(.hasOccurredTime)
+        withUnsafeBytes(of: occurredTime.rawValue.littleEndian) {
+          dispatch.arena.append(contentsOf: $0)
+        }
+      }
+      dispatch.arena += payload
+      dispatch.frames.append(
+        EventFrame(
+          type: EventType(name: "test", form: .whole), flags: flags, occurredTime: occurredTime,
+          content: start..<dispatch.arena.count))
+    }
+    var builder = CommitBuilder()
+    builder.append(dispatch)
+    return PendingCommit(
+      builder: builder, position: builder.position(after: head, recordedTime: recordedTime))
+  }
+}
+
+extension EventLog {
+  /// The payloads of all events in the commits that a scan visits, in the scan's order.
+  func payloads(
+    _ range: ClosedRange<EventIndex>, reversed: Bool = false
+  ) throws -> [[UInt8]] {
+    var found: [[UInt8]] = []
+    try scan(range, reversed: reversed) { record in
+      let positions = Array(0..<record.eventCount)
+      for position in reversed ? positions.reversed() : positions {
+        let payload = try record.event(at: position).payload
+        found.append(payload.withUnsafeBytes { Array($0) })
+      }
+      return .next
+    }
+    return found
+  }
+
+  /// The first indexes of the commits that a scan visits.
+  func firstIndexes(
+    _ range: ClosedRange<EventIndex>, reversed: Bool = false
+  ) throws -> [EventIndex] {
+    var found: [EventIndex] = []
+    try scan(range, reversed: reversed) { record in
+      found.append(record.firstIndex)
+      return .next
+    }
+    return found
+  }
+}
