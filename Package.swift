@@ -59,5 +59,6 @@ let package = Package(
     .testTarget(
       name: "HindsightCoreTests", dependencies: ["HindsightCore", "HindsightValue"],
       swiftSettings: settings),
+    .testTarget(name: "TidyTests", swiftSettings: settings),
   ]
 )
