@@ -65,5 +65,6 @@ let package = Package(
       name: "HindsightLogTests",
       dependencies: ["HindsightCore", "HindsightLMDB", "HindsightLog", "HindsightValue"],
       swiftSettings: settings),
+    .testTarget(name: "TidyTests", swiftSettings: settings),
   ]
 )
