@@ -74,10 +74,21 @@ enum JSONText {
     output.append(UInt8(ascii: "\""))
   }
 
+  /// Appends one scalar of a string, in UTF-8.
+  static func appendEscaped(_ scalar: UTF8.EncodedScalar, to output: inout [UInt8]) {
+    for byte in scalar {
+      if mustEscape(byte) { appendEscape(of: byte, to: &output) } else { output.append(byte) }
+    }
+  }
+
+  @inline(__always)
+  private static func mustEscape(_ byte: UInt8) -> Bool {
+    byte < 0x20 || byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\")
+  }
+
   private static func appendEscaped(_ text: UnsafeBufferPointer<UInt8>, to output: inout [UInt8]) {
     var runStart = 0
-    for (index, byte) in text.enumerated()
-    where byte < 0x20 || byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\") {
+    for (index, byte) in text.enumerated() where mustEscape(byte) {
       output.append(contentsOf: UnsafeBufferPointer(rebasing: text[runStart..<index]))
       runStart = index + 1
       appendEscape(of: byte, to: &output)

@@ -121,7 +121,7 @@ extension JSONWriter {
 
 extension Value {
   /// Whether a text key comes before another by UTF-8 bytes.
-  fileprivate func isBytewiseBefore(_ other: Value) -> Bool {
+  func isBytewiseBefore(_ other: Value) -> Bool {
     guard case .string(let left) = self, case .string(let right) = other else { return false }
     return left.utf8.lexicographicallyPrecedes(right.utf8)
   }
