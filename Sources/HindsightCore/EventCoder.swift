@@ -57,6 +57,11 @@ package struct EventCoder<Event: Codable & Sendable>: Sendable {
   }
 
   private func append(_ metadata: EventMetadata, to arena: inout [UInt8]) throws {
+    for name in EventMetadata.Name.all where metadata.custom[name] != nil {
+      throw HindsightError(
+        .invalidMetadata,
+        "the custom metadata have the name \(name), which is that of a part of its own: rename it")
+    }
     let bytes: [UInt8]
     do { bytes = try metadata.recordValue.encoded() } catch {
       throw HindsightError(

@@ -16,7 +16,8 @@ public struct EventMetadata: Sendable, Hashable {
   public var traceparent: String?
   /// Identifies the dispatch, so that repeating it can be recognised.
   public var idempotencyKey: String?
-  /// Whatever else the app wants to know of the event.
+  /// Whatever else the app wants to know of the event, by names that aren't those of the other
+  /// parts in JSON: `tags`, `correlationId`, `causationId`, `traceparent`, `idempotencyKey`.
   public var custom: [String: Value]
 
   /// Metadata of the given parts.
@@ -32,6 +33,17 @@ public struct EventMetadata: Sendable, Hashable {
     self.traceparent = traceparent
     self.idempotencyKey = idempotencyKey
     self.custom = custom
+  }
+
+  /// The names of the parts in JSON; those besides are the custom ones.
+  package enum Name {
+    package static let tags = "tags"
+    package static let correlationID = "correlationId"
+    package static let causationID = "causationId"
+    package static let traceparent = "traceparent"
+    package static let idempotencyKey = "idempotencyKey"
+
+    package static let all = [tags, correlationID, causationID, traceparent, idempotencyKey]
   }
 
   /// No metadata.

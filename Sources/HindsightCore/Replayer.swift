@@ -63,10 +63,7 @@ package struct Replayer<R: Reducer> {
         index = first + EventIndex(position)
       }
     } catch let error as CommitRecordError {
-      throw HindsightError(
-        error.isNewerFormat ? .unsupportedFormat : .corrupt,
-        "the commit of index \(index + 1) can't be read: \(error.message)", index: index + 1,
-        cause: error)
+      throw error.hindsightError(index: index + 1)
     } catch let error as EventDecodingError {
       throw error.hindsightError(index: index + 1)
     }
