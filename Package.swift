@@ -55,7 +55,8 @@ let package = Package(
       swiftSettings: settings),
 
     .testTarget(
-      name: "HindsightValueTests", dependencies: ["HindsightValue"], swiftSettings: settings),
+      name: "HindsightValueTests", dependencies: ["HindsightTesting", "HindsightValue"],
+      swiftSettings: settings),
     .testTarget(
       name: "HindsightCoreTests", dependencies: ["HindsightCore", "HindsightValue"],
       swiftSettings: settings),
