@@ -84,11 +84,12 @@ package struct EventCoder<Event: Codable & Sendable>: Sendable {
       throw HindsightError(
         .invalidEvent, "an event of type \(Event.self) can't be encoded: \(error)", cause: error)
     }
+    var name: [UInt8] = []
     return writer.withBytes { bytes in
-      let envelope = EventEnvelope(encoded: bytes)
+      let envelope = EventEnvelope.probe(bytes, name: &name)
       arena.append(contentsOf: bytes[envelope.payload])
       return EventType(
-        name: envelope.form == .whole ? eventTypeName : envelope.typeName(in: bytes),
+        name: envelope.form == .whole ? eventTypeName : String(decoding: name, as: UTF8.self),
         form: EventForm(envelope.form))
     }
   }
@@ -116,7 +117,7 @@ package struct EventCoder<Event: Codable & Sendable>: Sendable {
   /// - Parameter scratch: memory for putting the encoding together again, reused between calls.
   /// - Throws: ``EventDecodingError``.
   package func decode(
-    type: EventType, payload: RawSpan, scratch: inout [UInt8]
+    type: EventType, payload: RawSpan, scratch: inout CBORWriter
   ) throws(EventDecodingError) -> Event {
     guard type.form != .control else {
       throw EventDecodingError(kind: .unknownControlEvent, type: type, cause: nil)
@@ -129,9 +130,13 @@ package struct EventCoder<Event: Codable & Sendable>: Sendable {
           return event as! Event
         }
         if type.form == .whole { return try CBORDecoder().decode(Event.self, from: bytes) }
-        scratch.removeAll(keepingCapacity: true)
-        EventEnvelope.append(form: type.form.envelopeForm, type.name, payload: bytes, to: &scratch)
-        return try scratch.withUnsafeBytes { try CBORDecoder().decode(Event.self, from: $0) }
+        scratch.truncate(to: 0)
+        var name = type.name
+        name.withUTF8 {
+          EventEnvelope.append(
+            type.form.envelopeForm, name: UnsafeRawBufferPointer($0), payload: bytes, to: &scratch)
+        }
+        return try scratch.withBytes { try CBORDecoder().decode(Event.self, from: $0) }
       }
     } catch {
       throw EventDecodingError(

@@ -16,7 +16,7 @@ extension EventCoder {
     for form in forms(typeName: typeName, hasPayload: payload != nil) {
       let type = EventType(name: typeName, form: form)
       let bytes = payload ?? []
-      var scratch: [UInt8] = []
+      var scratch = CBORWriter()
       do {
         let event = try decode(type: type, payload: bytes.span.bytes, scratch: &scratch)
         var frames = EventFrames()

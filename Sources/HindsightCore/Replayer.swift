@@ -1,13 +1,15 @@
 // Replays recorded events into a state, straight from the log's memory.
 
+import HindsightValue
+
 /// Applies the log's events to a state.
-package struct Replayer<R: Reducer> {
+package struct Replayer<R: Reducer>: ~Copyable {
   private let reducer: R
   private let coder: EventCoder<R.Event>
   /// The types of the commit read last, and the bytes of their table: neighbours have the same.
   private var types: [EventType] = []
   private var typeTable: [UInt8]?
-  private var scratch: [UInt8] = []
+  private var scratch = CBORWriter()
 
   package init(reducer: R, coder: EventCoder<R.Event>) {
     self.reducer = reducer

@@ -1,21 +1,21 @@
 // The built-in reducer `text`: each event's data are splices of one document.
 
-package import HindsightCore
-package import HindsightValue
+import HindsightCore
+import HindsightValue
 
 /// Applies splices to a text, which is empty in the beginning.
 ///
 /// An event's payload is a map with `splices`, an array of maps: `position` and `deleted` (0 by
 /// default) count Unicode scalars, `inserted` (empty by default) is a text. The splices of an event
 /// apply one after the other. Further keys beside `splices` are kept and not looked at.
-package struct TextReducer: Reducer {
-  package init() {}
+struct TextReducer: Reducer {
+  init() {}
 
-  package var name: String { "text" }
+  var name: String { "text" }
 
-  package var initialState: EditableText { EditableText() }
+  var initialState: EditableText { EditableText() }
 
-  package func reduce(into state: inout EditableText, _ event: TextEvent) {
+  func reduce(into state: inout EditableText, _ event: TextEvent) {
     // A reducer is total: what `validate` refuses, and so can't be in a log, changes nothing.
     guard (try? event.check(on: state)) != nil else { return }
     try? event.forEachSplice { splice in
@@ -23,29 +23,29 @@ package struct TextReducer: Reducer {
     }
   }
 
-  package func validate(_ event: TextEvent, in state: EditableText) throws {
+  func validate(_ event: TextEvent, in state: EditableText) throws {
     try event.check(on: state)
   }
 }
 
 /// An event of any type whose payload holds splices.
-package struct TextEvent: SelfDescribingEvent, Codable, Sendable {
-  package let recordedTypeName: String
+struct TextEvent: SelfDescribingEvent, Codable, Sendable {
+  let recordedTypeName: String
   /// The encoding as it came, so that nothing of it is lost.
   private let payload: [UInt8]
 
-  package init(recordedTypeName: String, payload: UnsafeRawBufferPointer) throws {
+  init(recordedTypeName: String, payload: UnsafeRawBufferPointer) throws {
     self.recordedTypeName = recordedTypeName
     self.payload = Array(payload)
     try forEachSplice { _ in }
   }
 
-  package func encodePayload(into writer: inout CBORWriter) throws {
+  func encodePayload(into writer: inout CBORWriter) throws {
     writer.append(encoded: payload)
   }
 
   /// - Throws: ``TextSpliceError`` where a splice doesn't lie within the text that it meets.
-  package func check(on text: EditableText) throws {
+  func check(on text: EditableText) throws {
     var scalarCount = text.scalarCount
     var number = 0
     try forEachSplice { splice in
@@ -61,22 +61,22 @@ package struct TextEvent: SelfDescribingEvent, Codable, Sendable {
 }
 
 /// A part of a text to replace; positions and counts are Unicode scalars.
-package struct TextSplice {
-  package var position = -1
-  package var deleted = 0
-  package var inserted = ""
+struct TextSplice {
+  var position = -1
+  var deleted = 0
+  var inserted = ""
 }
 
 /// Why a payload isn't one of splices, or why they don't fit.
-package struct TextSpliceError: Error, CustomStringConvertible {
-  package let description: String
+struct TextSpliceError: Error, CustomStringConvertible {
+  let description: String
 
-  package init(_ description: String) { self.description = description }
+  init(_ description: String) { self.description = description }
 }
 
 extension TextEvent {
   /// Reads the splices one after the other from the payload, as nothing else needs them.
-  package func forEachSplice(_ body: (TextSplice) throws -> Void) throws {
+  func forEachSplice(_ body: (TextSplice) throws -> Void) throws {
     try payload.withUnsafeBytes { bytes in
       var reader = CBORReader(bytes)
       var hasSplices = false

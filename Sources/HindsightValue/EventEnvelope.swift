@@ -1,26 +1,26 @@
 // An encoded event taken apart into a type's name and a payload, without decoding it.
 // It always holds: putting form, name and payload together again gives exactly the encoded bytes.
 
-/// How an event's type and payload lie in its encoding.
-package enum EventForm: UInt8, Sendable {
-  /// The payload is the whole encoding; it has no name of its own.
-  case whole = 0
-  /// A map of one text key, the type, whose value is a map, the payload: an enum's case.
-  case enveloped = 1
-  /// Cases of enums in cases, each the one unlabelled value (`_0`) of the one before: the type is
-  /// their keys joined with `.`, the payload is the innermost map.
-  case nested = 2
-  /// A text, the type; there is no payload: an enum with raw values.
-  case bare = 3
-}
-
 /// What ``EventEnvelope/probe(_:name:)`` finds in an encoded event.
 package struct EventEnvelope: Equatable, Sendable {
-  package var form: EventForm
+  /// How an event's type and payload lie in its encoding.
+  package enum Form: Sendable {
+    /// The payload is the whole encoding; it has no name of its own.
+    case whole
+    /// A map of one text key, the type, whose value is a map, the payload: an enum's case.
+    case enveloped
+    /// Cases of enums in cases, each the one unlabelled value (`_0`) of the one before: the type is
+    /// their keys joined with `.`, the payload is the innermost map.
+    case nested
+    /// A text, the type; there is no payload: an enum with raw values.
+    case bare
+  }
+
+  package var form: Form
   /// The offsets of the payload in the encoded bytes; empty for a bare one.
   package var payload: Range<Int>
 
-  package init(form: EventForm, payload: Range<Int>) {
+  package init(form: Form, payload: Range<Int>) {
     self.form = form
     self.payload = payload
   }
@@ -42,7 +42,7 @@ package struct EventEnvelope: Equatable, Sendable {
     }
     guard var level = envelope(in: bytes, at: 0) else { return whole }
     name.append(contentsOf: bytes[level.key])
-    var form = EventForm.enveloped
+    var form = Form.enveloped
     guard !bytes[level.key].contains(separator) else {
       return EventEnvelope(form: form, payload: level.map..<bytes.count)
     }
@@ -59,7 +59,7 @@ package struct EventEnvelope: Equatable, Sendable {
 
   /// Appends the encoded bytes that were taken apart into these.
   package static func append(
-    _ form: EventForm, name: UnsafeRawBufferPointer, payload: UnsafeRawBufferPointer,
+    _ form: Form, name: UnsafeRawBufferPointer, payload: UnsafeRawBufferPointer,
     to writer: inout CBORWriter
   ) {
     switch form {

@@ -33,7 +33,7 @@ import Testing
     var frames = EventFrames()
     try coder.encode(event, metadata: .none, into: &frames)
     #expect(frames.frames[0].type == EventType(name: name, form: form))
-    var scratch: [UInt8] = []
+    var scratch = CBORWriter()
     let decoded = try coder.decode(
       type: frames.frames[0].type, payload: frames.arena.span.bytes, scratch: &scratch)
     #expect(decoded == event)
@@ -59,7 +59,7 @@ import Testing
       _ type: Event.Type, _ name: String, _ form: EventForm, _ payload: Value
     ) throws -> EventDecodingError.Kind? {
       let bytes = try payload.encoded()
-      var scratch: [UInt8] = []
+      var scratch = CBORWriter()
       let error = #expect(throws: EventDecodingError.self) {
         _ = try EventCoder<Event>(eventTypeName: "plain").decode(
           type: EventType(name: name, form: form), payload: bytes.span.bytes, scratch: &scratch)

@@ -106,7 +106,7 @@ import Testing
   }
 
   @Test func `seeded values encode as they compare, and decode to themselves`() throws {
-    var random = SeededGenerator.seeded("values")
+    var random = SeededGenerator.forTest("values")
     var last: (Value, [UInt8])?
     for _ in 0..<3_000 {
       let value = random.value()

@@ -6,7 +6,7 @@ import Testing
 
 @Suite struct CodableTests {
   @Test func `numbers of every width round-trip, and don't fit where they don't`() throws {
-    var random = SeededGenerator.seeded("widths")
+    var random = SeededGenerator.forTest("widths")
     func check<I: FixedWidthInteger & Codable>(_ type: I.Type, _ bits: UInt64) throws {
       let value = I(truncatingIfNeeded: bits)
       #expect(try roundTrip(value) == value)
@@ -63,7 +63,7 @@ import Testing
   }
 
   @Test func `optionals, and fields that aren't there, round-trip`() throws {
-    var random = SeededGenerator.seeded("records")
+    var random = SeededGenerator.forTest("records")
     for _ in 0..<500 {
       let record = Record.random(&random)
       let back = try roundTrip(record)
@@ -123,7 +123,7 @@ import Testing
   }
 
   @Test func `Foundation's values come back exactly`() throws {
-    var random = SeededGenerator.seeded("foundation")
+    var random = SeededGenerator.forTest("foundation")
     for _ in 0..<2_000 {
       let seconds = random.bool() ? random.double() : Double(random.below(2_000_000_000)) / 1e3
       let date = Date(timeIntervalSinceReferenceDate: seconds)

@@ -19,7 +19,7 @@ import Testing
     var held: Point
   }
 
-  private func probe(_ bytes: [UInt8]) -> (EventForm, String, [UInt8]) {
+  private func probe(_ bytes: [UInt8]) -> (EventEnvelope.Form, String, [UInt8]) {
     var name: [UInt8] = Array("something from before".utf8)
     return bytes.withUnsafeBytes { buffer in
       let envelope = EventEnvelope.probe(buffer, name: &name)
@@ -33,7 +33,7 @@ import Testing
     }
   }
 
-  private func probe(_ event: some Encodable) throws -> (EventForm, String, Value?) {
+  private func probe(_ event: some Encodable) throws -> (EventEnvelope.Form, String, Value?) {
     let (form, name, payload) = probe(try CBOREncoder().encode(event))
     return (form, name, payload.isEmpty ? nil : try Value(encoded: payload))
   }
@@ -91,7 +91,7 @@ import Testing
   }
 
   @Test func `any bytes come back as they were`() throws {
-    var random = SeededGenerator.seeded("envelopes")
+    var random = SeededGenerator.forTest("envelopes")
     let keys = ["a", "", "_0", "x.y", ".", "é", String(repeating: "k", count: 30)]
     func nest(_ depth: Int) -> Value {
       guard depth > 0, random.below(6) > 0 else { return random.value(depth: 1) }
@@ -102,7 +102,7 @@ import Testing
       if random.below(8) == 0 { map["other"] = .null }
       return .map(map)
     }
-    var seen: Set<EventForm> = []
+    var seen: Set<EventEnvelope.Form> = []
     for _ in 0..<5_000 {
       var bytes = try nest(8).encoded()
       seen.insert(probe(bytes).0)

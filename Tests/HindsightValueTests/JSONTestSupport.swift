@@ -5,31 +5,6 @@ import Foundation
 import HindsightValue
 import Testing
 
-/// SplitMix64: the same numbers for the same seed, everywhere.
-struct SeededGenerator: RandomNumberGenerator {
-  private var state: UInt64
-
-  init(seed: UInt64) { state = seed }
-
-  mutating func next() -> UInt64 {
-    state &+= 0x9e37_79b9_7f4a_7c15
-    var z = state
-    z = (z ^ (z >> 30)) &* 0xbf58_476d_1ce4_e5b9
-    z = (z ^ (z >> 27)) &* 0x94d0_49bb_1331_11eb
-    return z ^ (z >> 31)
-  }
-
-  /// A generator of the seed in `HINDSIGHT_SEED`, or of a new one; prints which.
-  static func forTest(_ name: String = #function) -> SeededGenerator {
-    let given = ProcessInfo.processInfo.environment["HINDSIGHT_SEED"].flatMap { UInt64($0) }
-    let seed = given ?? UInt64.random(in: 0...UInt64.max)
-    print("\(name): HINDSIGHT_SEED=\(seed)")
-    return SeededGenerator(seed: seed)
-  }
-
-  mutating func chance(_ percent: Int) -> Bool { Int.random(in: 0..<100, using: &self) < percent }
-}
-
 /// Strings that are easily broken: equal under normalisation, of several scalars a character, or
 /// looking like something else.
 let awkwardStrings = [
