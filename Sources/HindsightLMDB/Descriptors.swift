@@ -49,6 +49,15 @@ package enum Descriptors {
     }
   }
 
+  /// The system's `open`, for one's own use alone; -1 and `errno` where it fails.
+  static func open(_ path: String, _ flags: Int32) -> Int32 {
+    #if canImport(Darwin)
+      Darwin.open(path, flags | O_CLOEXEC, 0o600)
+    #else
+      Glibc.open(path, flags | O_CLOEXEC, 0o600)
+    #endif
+  }
+
   /// The open descriptors of a file, and whether each is closed on exec.
   package static func ofFile(_ path: String) -> [(descriptor: Int32, isClosedOnExec: Bool)] {
     guard let file = FileIdentity(path: path) else { return [] }

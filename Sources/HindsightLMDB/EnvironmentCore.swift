@@ -31,6 +31,8 @@ final class EnvironmentCore: @unchecked Sendable {
   let writing = Condition()
   /// That thread.
   private let writer = Mutex<pthread_t?>(nil)
+  /// The short file that was looked at last, and found to be sound.
+  let soundShortFile = Mutex<ShortFile?>(nil)
   private let isLatched = Atomic<Bool>(false)
 
   /// Opens a file; only for ``EnvironmentRegistry``, which knows that it isn't open yet.

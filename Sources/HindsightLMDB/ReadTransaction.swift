@@ -19,7 +19,7 @@ package struct ReadTransaction: ~Copyable {
       mdb_txn_begin(core.handle, nil, UInt32(MDB_RDONLY), &transaction), "reading \(core.path)")
     guard let transaction else { throw LMDBError(.badTransaction, "reading \(core.path)") }
     do throws(LMDBError) {
-      try core.checkSize()
+      try core.checkSize(transaction: UInt64(mdb_txn_id(transaction)))
     } catch {
       mdb_txn_abort(transaction)
       throw error
@@ -45,7 +45,7 @@ package struct ReadTransaction: ~Copyable {
     try environment.core.checkProcess("reading")
     mdb_txn_reset(handle)
     try LMDBError.check(mdb_txn_renew(handle), "reading \(environment.path)")
-    try environment.core.checkSize()
+    try environment.core.checkSize(transaction: number)
   }
 
   /// The value of a key, nil where there is none. O(log n).

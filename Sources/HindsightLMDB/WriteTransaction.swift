@@ -34,7 +34,7 @@ package struct WriteTransaction: ~Copyable {
         mdb_txn_begin(core.handle, nil, 0, &transaction), "writing to \(core.path)")
       guard let transaction else { throw LMDBError(.badTransaction, "writing to \(core.path)") }
       do throws(LMDBError) {
-        try core.checkSize()
+        try core.checkSizeForWriting()
       } catch {
         mdb_txn_abort(transaction)
         throw error

@@ -30,7 +30,7 @@ struct GenesisRecord: Equatable {
   static let headerSize = 64
   static let digestSize = 8
   /// The longest name of a reducer in UTF-8 bytes.
-  static let reducerNameSizeMax = 1 << 10
+  static let reducerNameSizeMax = 255
   // No feature is defined yet.
   static let knownReadOnlyCompatibleFeatures: UInt64 = 0
   static let knownIncompatibleFeatures: UInt64 = 0

@@ -69,6 +69,18 @@ struct StoreDirectory {
     }
   }
 
+  /// Whether there is anything at a path.
+  static func isThere(_ path: String) -> Bool {
+    var information = stat()
+    return lstat(path, &information) == 0
+  }
+
+  /// Removes an environment's file and its lock file, as far as they are there.
+  static func removeEnvironment(_ path: String) {
+    unlink(path)
+    unlink(path + lockSuffix)
+  }
+
   private func entries() throws(HindsightError) -> Set<String> {
     guard let directory = opendir(path) else { throw .system("reading", path: path) }
     defer { closedir(directory) }

@@ -17,12 +17,22 @@ extension LogKind {
   ]
 }
 
-/// Calls a closure with the path of a store that isn't there yet, and removes it in the end.
-func withStore<Result>(_ body: (String) throws -> Result) throws -> Result {
+/// Calls a closure with the path of a store that isn't there yet, verifies what is there after it
+/// unless it is meant to be damaged, and removes it.
+func withStore<Result>(
+  isDamaged: Bool = false, sourceLocation: SourceLocation = #_sourceLocation,
+  _ body: (String) throws -> Result
+) throws -> Result {
   let parent = FileManager.default.temporaryDirectory.appending(path: "hs-\(UUID().uuidString)")
   try FileManager.default.createDirectory(at: parent, withIntermediateDirectories: true)
   defer { try? FileManager.default.removeItem(at: parent) }
-  return try body(parent.appending(path: "bank.hindsight").path)
+  let path = parent.appending(path: "bank.hindsight").path
+  let result = try body(path)
+  if !isDamaged, FileManager.default.fileExists(atPath: path + "/log.mdb") {
+    let findings = try LogVerifier(path: path).verify().findings
+    #expect(findings.isEmpty, "\(findings)", sourceLocation: sourceLocation)
+  }
+  return result
 }
 
 /// Expects a ``HindsightError`` with a code.
