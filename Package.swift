@@ -61,6 +61,9 @@ let package = Package(
       name: "HindsightCoreTests", dependencies: ["HindsightCore", "HindsightValue"],
       swiftSettings: settings),
     .testTarget(
+      name: "HindsightTests",
+      dependencies: ["Hindsight", "HindsightLog", "HindsightTimeTravel"], swiftSettings: settings),
+    .testTarget(
       name: "HindsightLMDBTests", dependencies: ["HindsightLMDB"], swiftSettings: settings),
     .testTarget(
       name: "HindsightLogTests",

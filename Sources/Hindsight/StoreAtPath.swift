@@ -1,6 +1,6 @@
 // A store in a directory: its log and its snapshots, opened together.
 
-internal import HindsightLog
+import HindsightLog
 
 extension Store {
   /// Opens the store in a directory, or makes it where there is none.

@@ -1,12 +1,12 @@
 // The log and the snapshots in a store's directory, opened with a store's options.
 
-internal import HindsightCore
-internal import HindsightLog
+import HindsightCore
+import HindsightLog
 
 /// What a store's directory holds, opened.
 struct StoreFiles {
   let log: LMDBLog
-  let snapshots: (any SnapshotStorage)?
+  let snapshots: LMDBSnapshotStorage
 
   /// Opens both, and makes them where the options allow that.
   static func open(path: String, reducerName: String, options: StoreOptions) throws -> StoreFiles {
@@ -17,6 +17,7 @@ struct StoreFiles {
     logOptions.readerSlotCount = options.readerSlots
     logOptions.allowsNetworkFileSystem = options.allowsNetworkFileSystem
     let log = try LMDBLog.open(path: path, options: logOptions)
-    return StoreFiles(log: log, snapshots: nil)
+    let snapshots = LMDBSnapshotStorage.open(path: path, options: logOptions)
+    return StoreFiles(log: log, snapshots: snapshots)
   }
 }

@@ -2,7 +2,6 @@
 // It always holds: what is returned depends on the log and the index only, not on what was asked.
 
 public import HindsightCore
-internal import HindsightLog
 
 /// The history of a store: its events, and the state at any index.
 ///
