@@ -1,0 +1,119 @@
+// `log`: lists events, one a line, newest first.
+
+import HindsightCore
+import HindsightValue
+
+struct LogCommand: ToolCommand {
+  static var configuration: CommandConfiguration {
+    CommandConfiguration(
+      commandName: "log", abstract: "List events, one a line, newest first.",
+      discussion: "Works for every store, whatever its reducer: events describe themselves.")
+  }
+
+  @Argument(help: "The store's directory.") var store: String
+  @Argument(
+    help: "Which events: 40..42, ..42, HEAD~10.. (default: all).",
+    transform: { try RevisionRange(parsing: $0) })
+  var range: RevisionRange?
+  @Flag(help: "Oldest first.") var reverse = false
+  @Option(name: .customLong("type"), help: "Only events of this type; may be repeated.")
+  var types: [String] = []
+  @Option(
+    help: "Only events at or after a time.", transform: { try parsedTime($0) })
+  var since: Timestamp?
+  @Option(
+    help: "Only events at or before a time.", transform: { try parsedTime($0) })
+  var until: Timestamp?
+  @Option(name: .shortAndLong, help: "At most that many events.") var number: Int?
+  @Flag(help: "Print each event as one line of JSON.") var json = false
+  @Flag(help: "Print payloads whole.") var full = false
+
+  init() {}
+
+  func validate() throws {
+    if let number, number < 0 { throw ValidationError("--number can't be below 0") }
+  }
+
+  func run(in tool: ToolContext) throws -> ExitStatus {
+    let opened = try tool.openForReading(store)
+    defer { opened.close() }
+    guard number != 0, let indexes = try opened.indexes(of: range ?? .all) else {
+      return .success
+    }
+    let line = EventLine(
+      terminal: tool.output.terminal, indexWidth: String(indexes.upperBound).count, isFull: full)
+    var count = 0
+    try opened.log.forEachEvent(in: indexes, reversed: !reverse) { event in
+      guard matches(event) else { return .next }
+      if json {
+        try tool.output.writeLine(
+          JSONWriter(keyOrder: .bytes).string(
+            try event.json(withIndex: true, withRecordedTime: true)))
+      } else {
+        try tool.output.writeLine(try line.text(event))
+      }
+      count += 1
+      return count == number ? .stop : .next
+    }
+    return .success
+  }
+
+  private func matches(_ event: RecordedEvent) -> Bool {
+    let time = event.metadata.occurredTime ?? event.recordedTime
+    if let since, time < since { return false }
+    if let until, time > until { return false }
+    return types.isEmpty || types.contains(event.typeName)
+  }
+}
+
+/// A time of the command line.
+func parsedTime(_ text: String) throws -> Timestamp {
+  guard let time = Timestamp(text) else {
+    throw ValidationError("write it as 2026-11-30T12:00:00Z")
+  }
+  return time
+}
+
+/// Lays an event out in one line: index, time, type, payload, metadata.
+private struct EventLine {
+  let terminal: Terminal
+  let indexWidth: Int
+  let isFull: Bool
+  /// How much of a payload is shown where the line's width isn't given.
+  private let payloadCountMax = 100
+
+  func text(_ event: RecordedEvent) throws -> String {
+    let index = String(event.index)
+    let indent = String(repeating: " ", count: max(0, indexWidth - index.count))
+    let time = (event.metadata.occurredTime ?? event.recordedTime).description
+    let head = [
+      indent + terminal.styled(index, .index), terminal.styled(time, .faint),
+      terminal.styled(event.typeName, .eventType),
+    ].joined(separator: "  ")
+    let used = indexWidth + time.count + event.typeName.count + 6
+    let room = isFull ? Int.max : max(20, (terminal.columns ?? used + payloadCountMax) - used)
+    let rest = try details(event)
+    return rest.isEmpty ? head : "\(head)  \(cut(rest, room))"
+  }
+
+  private func details(_ event: RecordedEvent) throws -> String {
+    var parts: [String] = []
+    if let payload = try event.payload() {
+      if isFull {
+        parts.append(JSONWriter().string(payload))
+      } else {
+        let limits = JSONRendering.Limits(
+          stringScalars: payloadCountMax, elements: payloadCountMax, sizeBytes: 1_024)
+        parts.append(payload.rendering(limits, style: .compact).text)
+      }
+    }
+    let metadata = event.metadata.json
+    if !metadata.isEmpty { parts.append(JSONWriter().string(.map(metadata))) }
+    return parts.joined(separator: "  ")
+  }
+
+  private func cut(_ text: String, _ count: Int) -> String {
+    guard count != .max, text.count > count else { return text }
+    return text.prefix(count - 1) + "…"
+  }
+}

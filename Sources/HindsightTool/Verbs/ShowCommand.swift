@@ -1,0 +1,60 @@
+// `show`: shows one event whole.
+
+import HindsightCore
+import HindsightValue
+
+struct ShowCommand: ToolCommand {
+  static var configuration: CommandConfiguration {
+    CommandConfiguration(
+      commandName: "show", abstract: "Show one event whole.",
+      discussion: "Works for every store, whatever its reducer: events describe themselves.")
+  }
+
+  @Argument(help: "The store's directory.") var store: String
+  @Argument(
+    help: "The event's index (default: HEAD).", transform: { try Revision(parsing: $0) })
+  var index: Revision?
+  @Flag(help: "Print one line of JSON.") var json = false
+  @Flag(help: "Print large values whole.") var full = false
+
+  init() {}
+
+  func run(in tool: ToolContext) throws -> ExitStatus {
+    let opened = try tool.openForReading(store)
+    defer { opened.close() }
+    let event = try opened.log.event(at: try opened.index(of: index ?? .head))
+    if json {
+      try tool.output.writeLine(
+        JSONWriter(keyOrder: .bytes).string(
+          try event.json(withIndex: true, withRecordedTime: true)))
+    } else {
+      try write(event, tool)
+    }
+    return .success
+  }
+
+  private func write(_ event: RecordedEvent, _ tool: ToolContext) throws {
+    let terminal = tool.output.terminal
+    func field(_ name: String, _ text: String) throws {
+      let label = name.padding(to: 11)
+      try tool.output.writeLine(terminal.styled(label, .faint) + text)
+    }
+    try field("event", terminal.styled("\(event.index)", .index))
+    try field("type", terminal.styled(event.typeName, .eventType))
+    if let time = event.metadata.occurredTime { try field("occurred", time.description) }
+    try field("recorded", event.recordedTime.description)
+    for pair in event.metadata.json.pairs {
+      guard case .string(let name) = pair.key else { continue }
+      try field(name, JSONWriter().string(pair.value))
+    }
+    guard let payload = try event.payload() else { return }
+    try tool.output.writeRendering(of: payload, isFull: full)
+  }
+}
+
+extension String {
+  /// The text with spaces behind it, so that it has at least that many characters and one space.
+  func padding(to count: Int) -> String {
+    self + String(repeating: " ", count: max(1, count - self.count))
+  }
+}
