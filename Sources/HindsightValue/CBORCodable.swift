@@ -31,6 +31,6 @@ extension CBORReader {
     let before = current
     try skip()
     let item = UnsafeRawBufferPointer(start: before, count: current - before)
-    return try CBORDecoder().decode(type, from: item)
+    return try CBORDecoder().decode(type, from: item, depth: depth)
   }
 }

@@ -34,9 +34,16 @@ public struct CBORDecoder: Sendable {
   public func decode<T: Decodable>(
     _ type: T.Type, from bytes: UnsafeRawBufferPointer
   ) throws -> T {
+    try decode(type, from: bytes, depth: 0)
+  }
+
+  /// Decodes inside of something that nests this deep.
+  func decode<T: Decodable>(
+    _ type: T.Type, from bytes: UnsafeRawBufferPointer, depth: Int
+  ) throws -> T {
     let core = DecoderCore.take()
     defer { core.give() }
-    core.begin(bytes, userInfo, usesCBORCodable: usesCBORCodable)
+    core.begin(bytes, userInfo, usesCBORCodable: usesCBORCodable, depth: depth)
     defer { core.end() }
     let whole = Place(node: 0)
     guard bytes.count < 1 << 31 else { throw core.failure(CBORError(.tooLarge, at: 0), whole) }

@@ -50,10 +50,8 @@ public struct CBOREncoder: Sendable {
   public func encode<T: Encodable>(_ value: T, into writer: inout CBORWriter) throws {
     let core = EncoderCore.take()
     swap(&core.state.pointee.writer, &writer)
-    let depth = core.state.pointee.writer.depth
     defer {
       swap(&core.state.pointee.writer, &writer)
-      writer.depth = depth
       core.give()
     }
     try encode(value, core)
@@ -81,7 +79,7 @@ public struct CBOREncoder: Sendable {
     } catch {
       core.state.pointee.writer.truncate(to: start)
       guard let error = error as? CBORError else { throw error }
-      throw core.invalid(value, error.message, error)
+      throw core.invalid("…", error.message, error)
     }
   }
 }

@@ -85,7 +85,7 @@ struct DecoderCore {
 
   func begin(
     _ bytes: UnsafeRawBufferPointer, _ userInfo: [CodingUserInfoKey: any Sendable],
-    usesCBORCodable: Bool
+    usesCBORCodable: Bool, depth: Int
   ) {
     let reader = CBORReader(bytes)
     state.pointee.start = reader.start
@@ -93,7 +93,7 @@ struct DecoderCore {
     state.pointee.lastEnd = -1
     state.pointee.epoch &+= 1
     state.pointee.isActive = true
-    state.pointee.depth = 0
+    state.pointee.depth = depth
     state.pointee.stackLimit = nil
     state.pointee.reservable = 8 * bytes.count
     state.pointee.nodeCount = 1

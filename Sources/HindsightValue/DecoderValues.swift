@@ -19,9 +19,12 @@ final class ReaderRoute<T: CBORCodable>: DecodeRoute<T> {
     guard core.state.pointee.usesCBORCodable || T.self == Value.self else {
       return try core.plain(T.self, offset, place)
     }
+    core.state.pointee.depth &+= 1
+    defer { core.state.pointee.depth &-= 1 }
+    if _slowPath(core.state.pointee.depth > 32) { try core.checkStack(offset, place) }
     var reader = core.reader(at: offset)
-    reader.depth = min(core.state.pointee.depth, CBOR.depthLimit)
-    if T.self == Value.self { reader.depth = 0 }
+    // A `Value` has a stack of its own.
+    reader.depth = T.self == Value.self ? 0 : min(core.state.pointee.depth, CBOR.depthLimit)
     do {
       let value = try T(from: &reader)
       core.state.pointee.lastEnd = reader.position

@@ -37,7 +37,7 @@ struct SlotEncoder: Encoder {
     }
     guard state.pointee.isActive, parent.serial >= state.pointee.firstSerial else { return .none }
     let child = Int(parent.frame) + 1
-    if child >= 1, state.pointee.top >= child,
+    if child > state.pointee.root, state.pointee.top >= child,
       state.pointee.frames[child - 1].serial == parent.serial
     {
       let frame = state.pointee.frames[child]

@@ -71,10 +71,11 @@ extension EncoderCore {
     return path.reversed()
   }
 
-  /// The keys of the current slots of the frames 1 to `last`.
+  /// The keys of the current slots of the frames from the outermost to `last`.
   private func path(through last: Int) -> [any CodingKey] {
-    guard last >= 1 else { return [] }
-    return (1...last).compactMap { index in
+    let first = state.pointee.root + 1
+    guard last >= first else { return [] }
+    return (first...last).compactMap { index in
       let frame = state.pointee.frames[index]
       guard frame.count > 0 else { return nil }
       guard frame.kind.isMap else { return CBORCodingKey(index: frame.count - 1) }
@@ -99,8 +100,13 @@ extension EncoderCore {
     return invalid("…", cause.message, cause)
   }
 
+  /// The error of the innermost dictionary.
   func twinKeys() -> EncodingError {
-    invalid("…", "two different keys of a dictionary have the same encoding")
+    EncodingError.invalidValue(
+      "…",
+      EncodingError.Context(
+        codingPath: codingPath.dropLast(),
+        debugDescription: "two different keys of a dictionary have the same encoding"))
   }
 
   func encodedTwice() -> EncodingError {

@@ -53,8 +53,10 @@ struct NeedsTree: Error {}
 struct EncoderState: ~Copyable {
   var writer = CBORWriter(capacity: 1 << 12)
   let frames: UnsafeMutablePointer<EncoderFrame>
-  /// The index of the innermost open container.
+  /// The index of the innermost open container; `root` is what is around the outermost value,
+  /// as deep as the writer says that it is.
   var top = 0
+  var root = 0
   var entries: UnsafeMutablePointer<EncoderEntry>
   var entryCount = 0
   var entryCapacity = 256
@@ -122,14 +124,17 @@ struct EncoderCore {
     state.pointee.isActive = true
     state.pointee.needsTree = false
     state.pointee.failure = nil
-    state.pointee.depth = 0
     state.pointee.stackLimit = nil
     state.pointee.userInfo = userInfo
     state.pointee.usesCBORCodable = usesCBORCodable
     state.pointee.entryCount = 0
-    state.pointee.top = 0
-    state.pointee.frames[0].serial = state.pointee.firstSerial
-    state.pointee.frames[0].value = count
+    let root = min(state.pointee.writer.depth, CBOR.depthLimit)
+    state.pointee.depth = root
+    state.pointee.root = root
+    state.pointee.top = root
+    state.pointee.frames[root].kind = .root
+    state.pointee.frames[root].serial = state.pointee.firstSerial
+    state.pointee.frames[root].value = count
   }
 
   func end() {

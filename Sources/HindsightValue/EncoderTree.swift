@@ -185,7 +185,7 @@ extension EncoderCore {
     let tree = EncoderTree(serial: nextSerial(), offset: start)
     state.pointee.needsTree = false
     state.pointee.failure = nil
-    state.pointee.depth = 0
+    state.pointee.depth = state.pointee.root
     state.pointee.tree = tree
     // No frame is ever on top, so that each container asks for its place.
     state.pointee.top = -2
@@ -193,7 +193,9 @@ extension EncoderCore {
     if let failure = state.pointee.failure { throw failure }
     tree.finishCurrent(at: count)
     var assembled = CBORWriter(capacity: count - start + 64)
-    try state.pointee.writer.withBytes { try tree.write(0, depth: 0, from: $0, to: &assembled) }
+    try state.pointee.writer.withBytes {
+      try tree.write(0, depth: state.pointee.root, from: $0, to: &assembled)
+    }
     state.pointee.writer.truncate(to: start)
     assembled.withBytes { state.pointee.writer.append(encoded: $0) }
   }

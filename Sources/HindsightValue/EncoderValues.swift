@@ -19,14 +19,22 @@ final class WriterRoute<T: CBORCodable>: EncodeRoute<T> {
       return try core.plain(value)
     }
     let state = core.state
-    state.pointee.writer.depth = max(state.pointee.top, 0)
     let mark = core.mark()
+    let depth = state.pointee.writer.depth
+    state.pointee.depth &+= 1
+    defer {
+      state.pointee.depth &-= 1
+      state.pointee.writer.depth = depth
+    }
+    if _slowPath(state.pointee.depth > 32) { try core.checkStack() }
+    state.pointee.writer.depth = max(state.pointee.top, state.pointee.depth &- 1)
     do {
       try value.encode(into: &state.pointee.writer)
     } catch {
       core.abandon(mark)
       guard let error = error as? CBORError else { throw error }
-      throw core.invalid(value, error.message, error)
+      // Not the value itself if it is too deep: who prints it would use up the stack.
+      throw core.invalid(error.code == .tooDeep ? "…" : value, error.message, error)
     }
   }
 }
@@ -57,17 +65,16 @@ extension EncoderCore {
   @inline(__always)
   func plain<T: Encodable>(_ value: T) throws {
     state.pointee.depth &+= 1
+    defer { state.pointee.depth &-= 1 }
     if _slowPath(state.pointee.depth > 32) { try checkStack() }
     let mark = mark()
     do {
       try value.encode(
         to: SlotEncoder(core: self, parent: mark.parent, position: mark.position))
     } catch {
-      state.pointee.depth &-= 1
       abandon(mark)
       throw error
     }
-    state.pointee.depth &-= 1
     try leave(mark)
   }
 
@@ -134,7 +141,6 @@ extension EncoderCore {
     let limit = state.pointee.stackLimit ?? ThreadStack.limit
     state.pointee.stackLimit = limit
     guard state.pointee.depth <= CBOR.depthLimit * 2, ThreadStack.current > limit else {
-      state.pointee.depth &-= 1
       throw tooDeep()
     }
   }

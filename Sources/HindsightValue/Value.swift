@@ -42,24 +42,20 @@ public enum Value: Sendable {
 }
 
 extension Value: Hashable {
-  public static func == (left: Value, right: Value) -> Bool {
-    switch (left, right) {
-    case (.null, .null), (.undefined, .undefined): true
-    case (.bool(let a), .bool(let b)): a == b
-    case (.unsigned(let a), .unsigned(let b)): a == b
-    case (.negative(let a), .negative(let b)): a == b
-    case (.double(let a), .double(let b)): a.bitPattern == b.bitPattern || (a.isNaN && b.isNaN)
-    case (.string(let a), .string(let b)): a.utf8.elementsEqual(b.utf8)
-    case (.bytes(let a), .bytes(let b)): a == b
-    case (.array(let a), .array(let b)): a == b
-    case (.map(let a), .map(let b)): a == b
-    case (.tagged(let a, let x), .tagged(let b, let y)): a == b && x == y
-    case (.simple(let a), .simple(let b)): a == b
+  public static func == (left: Value, right: Value) -> Bool { compare(left, right) == 0 }
+
+  public func hash(into hasher: inout Hasher) {
+    if isContainer { hashContainer(into: &hasher) } else { hashScalar(into: &hasher) }
+  }
+
+  var isContainer: Bool {
+    switch self {
+    case .array, .map, .tagged: true
     default: false
     }
   }
 
-  public func hash(into hasher: inout Hasher) {
+  private func hashScalar(into hasher: inout Hasher) {
     switch self {
     case .null: hasher.combine(0)
     case .undefined: hasher.combine(1)
@@ -71,12 +67,22 @@ extension Value: Hashable {
       hasher.combine(value.utf8.count)
       for byte in value.utf8 { hasher.combine(byte) }
     case .bytes(let value): hasher.combine(value)
-    case .array(let value): hasher.combine(value)
-    case .map(let value): hasher.combine(value)
+    case .simple(let value): hasher.combine(value)
+    default: break
+    }
+  }
+
+  private func hashContainer(into hasher: inout Hasher) {
+    switch self {
+    case .array(let items):
+      hasher.combine(items.count)
+      for item in items { item.hash(into: &hasher) }
+    case .map(let map):
+      map.hash(into: &hasher)
     case .tagged(let tag, let value):
       hasher.combine(tag)
-      hasher.combine(value)
-    case .simple(let value): hasher.combine(value)
+      value.hash(into: &hasher)
+    default: break
     }
   }
 }

@@ -81,6 +81,18 @@ public struct ValueMap: Sendable, Hashable {
     _modify { yield &self[.string(key)] }
   }
 
+  public static func == (left: ValueMap, right: ValueMap) -> Bool {
+    Value.map(left) == Value.map(right)
+  }
+
+  public func hash(into hasher: inout Hasher) {
+    hasher.combine(pairs.count)
+    for pair in pairs {
+      pair.key.hash(into: &hasher)
+      pair.value.hash(into: &hasher)
+    }
+  }
+
   /// Where a key is, or would be inserted. O(log n).
   private func position(of key: Value) -> (Int, found: Bool) {
     var low = 0

@@ -7,8 +7,52 @@ extension Value {
     compare(left, right) < 0
   }
 
+  // Comparing goes three calls deeper per level of nesting. Their frames are kept small, so that 512
+  // levels fit in the stack of a small thread, without optimisation too.
+
   /// Below zero, zero or above, as the encoding of the left is before, equal to or after the right.
   static func compare(_ left: Value, _ right: Value) -> Int {
+    left.isContainer && right.isContainer
+      ? compareContainers(left, right) : compareScalars(left, right)
+  }
+
+  private static func compareContainers(_ left: Value, _ right: Value) -> Int {
+    switch left {
+    case .array(let a): if case .array(let b) = right { return compareItems(a, b) }
+    case .map(let a): if case .map(let b) = right { return comparePairs(a.pairs, b.pairs) }
+    case .tagged(let a, let x):
+      if case .tagged(let b, let y) = right { return a != b ? order(a, b) : compare(x, y) }
+    default: break
+    }
+    return order(left.majorType, right.majorType)
+  }
+
+  private static func compareItems(_ left: [Value], _ right: [Value]) -> Int {
+    var result = order(left.count, right.count)
+    var index = 0
+    while result == 0, index < left.count {
+      result = compare(left[index], right[index])
+      index += 1
+    }
+    return result
+  }
+
+  private static func comparePairs(_ left: [ValueMap.Pair], _ right: [ValueMap.Pair]) -> Int {
+    var result = order(left.count, right.count)
+    var index = 0
+    while result == 0, index < 2 * left.count {
+      result = compare(part(left, index), part(right, index))
+      index += 1
+    }
+    return result
+  }
+
+  /// Keys and values in turn.
+  private static func part(_ pairs: [ValueMap.Pair], _ index: Int) -> Value {
+    index % 2 == 0 ? pairs[index / 2].key : pairs[index / 2].value
+  }
+
+  private static func compareScalars(_ left: Value, _ right: Value) -> Int {
     switch (left, right) {
     case (.unsigned(let a), .unsigned(let b)): return order(a, b)
     case (.negative(let a), .negative(let b)): return order(a, b)
@@ -17,23 +61,6 @@ extension Value {
     case (.string(let a), .string(let b)):
       let (x, y) = (a.utf8, b.utf8)
       return x.count != y.count ? order(x.count, y.count) : lexical(x, y)
-    case (.array(let a), .array(let b)):
-      guard a.count == b.count else { return order(a.count, b.count) }
-      for (x, y) in zip(a, b) {
-        let result = compare(x, y)
-        if result != 0 { return result }
-      }
-      return 0
-    case (.map(let a), .map(let b)):
-      guard a.count == b.count else { return order(a.count, b.count) }
-      for (x, y) in zip(a.pairs, b.pairs) {
-        var result = compare(x.key, y.key)
-        if result == 0 { result = compare(x.value, y.value) }
-        if result != 0 { return result }
-      }
-      return 0
-    case (.tagged(let a, let x), .tagged(let b, let y)):
-      return a != b ? order(a, b) : compare(x, y)
     default:
       let (a, b) = (left.majorSeven, right.majorSeven)
       if let a, let b {
