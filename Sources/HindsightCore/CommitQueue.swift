@@ -36,8 +36,10 @@ final class CommitQueue<R: Reducer>: @unchecked Sendable {
   /// Dispatchers that wait for room, first come first served.
   private var admissions: [(ticket: UInt64, size: Int, CheckedContinuation<Void, any Error>)] = []
   private var nextTicket: UInt64 = 0
-  /// Why nothing is taken any more.
-  private var end: HindsightError?
+  /// Why nothing is enqueued any more.
+  private var refusal: HindsightError?
+  /// Whether the writer is to end.
+  private var isFinished = false
 
   init(sizeMax: Int) { self.sizeMax = sizeMax }
 
@@ -54,14 +56,14 @@ final class CommitQueue<R: Reducer>: @unchecked Sendable {
   /// Waits until there is room for a size, or none is queued.
   func admit(_ entrySize: Int, ticket: UInt64) async throws {
     let isAdmitted = try lock.withLock {
-      if let end { throw end }
+      if let refusal { throw refusal }
       return admissions.isEmpty && hasRoom(for: entrySize)
     }
     if isAdmitted { return }
     try await withTaskCancellationHandler {
       try await withCheckedThrowingContinuation { continuation in
         let answer: Result<Void, any Error>? = lock.withLock {
-          if let end { return .failure(end) }
+          if let refusal { return .failure(refusal) }
           if Task.isCancelled { return .failure(CancellationError()) }
           if admissions.isEmpty && hasRoom(for: entrySize) { return .success(()) }
           admissions.append((ticket, entrySize, continuation))
@@ -85,15 +87,15 @@ final class CommitQueue<R: Reducer>: @unchecked Sendable {
   /// Called from the task that waits for it, so that its cancellation is seen here or finds the
   /// entry.
   func enqueue(_ entry: PendingDispatch<R>) {
-    let refusal: (any Error)? = lock.withLock {
-      if let end { return end }
+    let reason: (any Error)? = lock.withLock {
+      if let refusal { return refusal }
       if Task.isCancelled { return CancellationError() }
       entries.append(entry)
       size += entry.size
       if entries.count == 1 { lock.broadcast() }
       return nil
     }
-    if let refusal { entry.continuation.resume(throwing: refusal) }
+    if let reason { entry.continuation.resume(throwing: reason) }
   }
 
   /// Takes a call back, if the writer hasn't taken it.
@@ -114,11 +116,16 @@ final class CommitQueue<R: Reducer>: @unchecked Sendable {
 
   /// Waits for calls and takes them, up to a size (but at least one).
   ///
-  /// - Returns: an empty group where the queue has been ended and is empty.
-  func take(sizeMax: Int) -> [PendingDispatch<R>] {
+  /// - Returns: an empty group where none came within the patience, nil where the queue is
+  ///   finished.
+  func take(sizeMax: Int, patience: Duration) -> [PendingDispatch<R>]? {
     var admitted: [CheckedContinuation<Void, any Error>] = []
     lock.lock()
-    while entries.isEmpty && end == nil { lock.wait() }
+    if entries.isEmpty && !isFinished { lock.wait(atMost: patience) }
+    if isFinished {
+      lock.unlock()
+      return nil
+    }
     var count = 0
     var taken = 0
     while count < entries.count, count == 0 || taken + entries[count].size <= sizeMax {
@@ -146,9 +153,12 @@ final class CommitQueue<R: Reducer>: @unchecked Sendable {
   }
 
   /// Refuses everything from now on, what waits included.
-  func finish(with error: HindsightError) {
+  ///
+  /// - Parameter isFinished: whether the writer is to end, too.
+  func refuse(with error: HindsightError, isFinished: Bool) {
     lock.lock()
-    if end == nil { end = error }
+    if refusal == nil { refusal = error }
+    if isFinished { self.isFinished = true }
     let failed = entries
     let refused = admissions
     entries = []

@@ -36,14 +36,16 @@ final class CommitWriter<R: Reducer> {
     self.clock = clock
   }
 
-  /// Commits until the queue is ended.
+  /// How long the writer waits for dispatches before it looks for commits of other processes.
+  private static var patience: Duration { .milliseconds(50) }
+
+  /// Commits and follows other processes' commits until the queue is finished.
   func run() {
     // Whatever user code this thread runs is a reducer, a validation or a decision.
     StoreScope.$isInside.withValue(true) {
-      while true {
-        let group = queue.take(sizeMax: groupSizeMax)
-        if group.isEmpty { return }
-        commit(group)
+      while let group = queue.take(sizeMax: groupSizeMax, patience: Self.patience) {
+        if !follow() { return }
+        if !group.isEmpty { commit(group) }
       }
     }
   }
@@ -266,18 +268,19 @@ final class CommitWriter<R: Reducer> {
       }
     }
     if let error = error as? HindsightError, error.code == .commitOutcomeUnknown {
-      queue.finish(with: error)
+      queue.refuse(with: error, isFinished: true)
     } else if let error = error as? CatchUpError {
-      queue.finish(with: error.reason)
+      queue.refuse(with: error.reason, isFinished: true)
     }
     let reason = (error as? CatchUpError)?.reason ?? error
     for entry in group { entry.continuation.resume(throwing: reason) }
   }
 
   private func latch(_ message: String, cause: any Error) {
-    queue.finish(
+    queue.refuse(
       with: HindsightError(
-        .commitOutcomeUnknown, "after a failed commit \(message): reopen the store", cause: cause))
+        .commitOutcomeUnknown, "after a failed commit \(message): reopen the store", cause: cause),
+      isFinished: true)
   }
 
   /// Makes the state from the log, as after a commit that failed when its events were reduced.
@@ -299,6 +302,23 @@ final class CommitWriter<R: Reducer> {
     let reason: HindsightError
   }
 
+  /// Brings the state to what other processes appended, outside of a write transaction.
+  ///
+  /// - Returns: false where the state can't follow the log; nothing is dispatched any more then.
+  private func follow() -> Bool {
+    do {
+      let head = try log.head()
+      if head != applied { try catchUp(to: head) }
+      return true
+    } catch let error as CatchUpError {
+      queue.refuse(with: error.reason, isFinished: true)
+      return false
+    } catch {
+      // A log that can't be read now is one that the next commit or look finds out about.
+      return true
+    }
+  }
+
   /// Brings the state to a head that another process has moved on.
   private func catchUp(to head: LogHead) throws {
     if head == applied { return }
@@ -310,21 +330,50 @@ final class CommitWriter<R: Reducer> {
             + "\(head.index) with another history; reopen the store", index: applied.index))
     }
     var replayer = Replayer(reducer: reducer, coder: coder)
-    holder.lockForWriting()
-    defer { holder.unlockAfterWriting() }
-    do {
-      try holder.change { state, index in
-        try replayer.replay(log, through: head.index, into: &state, index: &index)
+    var reached = applied.index
+    // In steps, so that readers of the state don't wait for the whole of a long way.
+    while reached < head.index {
+      let start = reached
+      holder.lockForWriting()
+      defer { holder.unlockAfterWriting() }
+      do {
+        try holder.change { state, index in
+          try replayer.replay(
+            log, through: head.index, into: &state, index: &index,
+            shouldStop: { $0 - start >= Self.stepCountMax })
+          reached = index
+        }
+      } catch {
+        forgetTornCommit(after: start)
+        throw CatchUpError(
+          reason: HindsightError(
+            .readOnly,
+            "another process appended what this one can't read, so this store can only be read now",
+            index: (error as? HindsightError)?.index, cause: error))
       }
-    } catch {
-      throw CatchUpError(
-        reason: HindsightError(
-          .readOnly,
-          "another process appended what this one can't read, so this store can only be read now",
-          index: (error as? HindsightError)?.index, cause: error))
     }
     applied = head
   }
+
+  /// After a replay that ended within a commit: makes the state whole again, from the log.
+  private func forgetTornCommit(after start: EventIndex) {
+    var torn: EventIndex = 0
+    holder.change { _, index in torn = index }
+    guard torn > start else { return }
+    var whole = start
+    // What can't be read now leaves the state where the last whole step ended.
+    try? log.scan(torn...torn, reversed: false) { commit in
+      whole = commit.lastIndex == torn ? torn : commit.firstIndex - 1
+      return .stop
+    }
+    guard whole < torn else { return }
+    _ = try? recovery.recover(through: whole) { state, reached in
+      holder.change { current, index in (current, index) = (state, reached) }
+    }
+  }
+
+  /// After so many events of other processes, and the end of a commit, others may look at the state.
+  private static var stepCountMax: EventIndex { 4_096 }
 }
 
 /// The size that a commit can have.

@@ -39,6 +39,17 @@ package final class Lock: @unchecked Sendable {
   /// Waits for a signal; the caller holds the lock, and holds it again afterwards.
   package func wait() { pthread_cond_wait(condition, mutex) }
 
+  /// Waits for a signal or until a time has passed; the caller holds the lock, before and after.
+  package func wait(atMost duration: Duration) {
+    var until = timespec()
+    clock_gettime(CLOCK_REALTIME, &until)
+    let (seconds, attoseconds) = duration.components
+    let nanoseconds = Int(until.tv_nsec) + Int(attoseconds / 1_000_000_000)
+    until.tv_sec += Int(seconds) + nanoseconds / 1_000_000_000
+    until.tv_nsec = nanoseconds % 1_000_000_000
+    pthread_cond_timedwait(condition, mutex, &until)
+  }
+
   /// Wakes all that wait.
   package func broadcast() { pthread_cond_broadcast(condition) }
 

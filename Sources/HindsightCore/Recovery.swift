@@ -38,7 +38,7 @@ package struct StateRecovery<R: Reducer> {
   package func recover(
     through index: EventIndex, from known: (state: R.State, index: EventIndex)? = nil,
     partial: (consuming R.State, EventIndex) -> Void,
-    shouldStop: () throws -> Bool = { false }
+    shouldStop: (EventIndex) throws -> Bool = { _ in false }
   ) throws -> Recovery {
     let clock = ContinuousClock()
     let startTime = clock.now

@@ -21,16 +21,16 @@ package struct Replayer<R: Reducer>: ~Copyable {
   /// - Parameters:
   ///   - index: the state's index, kept with it event by event: after an error it says how far the
   ///     state has come.
-  ///   - shouldStop: asked after each commit; true ends the replay early.
+  ///   - shouldStop: asked after each commit, with the index reached; true ends the replay early.
   /// - Throws: ``HindsightError`` with the index of the event that can't be read.
   package mutating func replay(
     _ log: any EventLog, through last: EventIndex, into state: inout R.State,
-    index: inout EventIndex, shouldStop: () throws -> Bool = { false }
+    index: inout EventIndex, shouldStop: (EventIndex) throws -> Bool = { _ in false }
   ) throws {
     guard index < last else { return }
     try log.scan((index + 1)...last, reversed: false) { commit in
       try apply(commit, through: last, into: &state, index: &index)
-      return try shouldStop() ? .stop : .next
+      return try shouldStop(index) ? .stop : .next
     }
   }
 

@@ -7,7 +7,7 @@ import Synchronization
 ///
 /// Unchecked: everything mutable is used under the lock. The writer holds it while it reduces, and
 /// through the flush of a commit that it has to reduce before.
-final class StateHolder<State: Sendable>: @unchecked Sendable {
+final class StateHolder<State: Sendable>: EventSource, @unchecked Sendable {
   private let lock = Lock()
   private var state: State
   private var index: EventIndex
@@ -58,6 +58,8 @@ final class StateHolder<State: Sendable>: @unchecked Sendable {
       waiter?.resume(returning: false)
     }
   }
+
+  var visibleIndex: EventIndex { read { $1 } }
 
   // MARK: The writer
 

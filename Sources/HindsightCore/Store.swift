@@ -87,6 +87,20 @@ public final class Store<R: Reducer>: Sendable {
     StateChanges(holder: engine.holder, select: part)
   }
 
+  /// The events from an index on: those that are there, and then each that comes, by this process
+  /// or another one (within a tenth of a second).
+  ///
+  /// - Parameters:
+  ///   - index: the first event's index.
+  ///   - typeNames: only events recorded under these types; nil for all.
+  public func events(
+    from index: EventIndex = 1, ofTypes typeNames: Set<String>? = nil
+  ) -> StoredEvents<R.Event> {
+    StoredEvents(
+      log: engine.log, coder: coder, source: engine.holder, first: index, typeNames: typeNames,
+      isFollowing: true)
+  }
+
   // MARK: Writing
 
   /// Appends an event.

@@ -68,7 +68,7 @@ final class StoreEngine<R: Reducer>: @unchecked Sendable {
           case .failure(let error): continuation.resume(throwing: error)
           case .success(let (engine, writer)):
             continuation.resume(returning: engine)
-            if let writer { engine.run(writer) }
+            engine.run(writer)
           }
         }
         if !isStarted {
@@ -85,13 +85,13 @@ final class StoreEngine<R: Reducer>: @unchecked Sendable {
   private static func recover(
     _ reducer: R, log: any EventLog, storage: (any SnapshotStorage)?, options: StoreOptions,
     cancellation: Cancellation
-  ) throws -> (StoreEngine, CommitWriter<R>?) {
+  ) throws -> (StoreEngine, CommitWriter<R>) {
     let recovery = try StateRecovery(reducer: reducer, log: log, storage: storage)
     let head = try log.head()
     var recovered: (R.State, EventIndex)?
     let report = try recovery.recover(
       through: head.index, partial: { recovered = ($0, $1) },
-      shouldStop: {
+      shouldStop: { _ in
         try cancellation.check()
         return false
       })
@@ -108,10 +108,11 @@ final class StoreEngine<R: Reducer>: @unchecked Sendable {
       log: log, storage: storage, holder: holder, queue: queue, snapshotter: snapshotter,
       recovery: report)
     if log.isReadOnly {
-      queue.finish(
+      // The writer only follows other processes then.
+      queue.refuse(
         with: HindsightError(
-          .readOnly, "the store is open for reading only: open it for writing to dispatch"))
-      return (engine, nil)
+          .readOnly, "the store is open for reading only: open it for writing to dispatch"),
+        isFinished: false)
     }
     engine.isWriting = true
     let writer = CommitWriter(
@@ -163,7 +164,7 @@ final class StoreEngine<R: Reducer>: @unchecked Sendable {
     isClosing = true
     lock.unlock()
     guard isFirst else { return }
-    queue.finish(with: .closedStore)
+    queue.refuse(with: .closedStore, isFinished: true)
     if !WorkerThread.start({ [self] in close() }) { close() }
   }
 

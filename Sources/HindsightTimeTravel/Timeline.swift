@@ -33,7 +33,7 @@ public final class Timeline<R: Reducer>: Sendable {
     self.log = log
     storage = snapshots
     recovery = try StateRecovery(reducer: reducer, log: log, storage: snapshots)
-    contents = TimelineContents(head: try log.head().index)
+    contents = TimelineContents(log: log, head: try log.head().index)
   }
 
   /// The newest index that the timeline knows.
@@ -47,6 +47,27 @@ public final class Timeline<R: Reducer>: Sendable {
     let head = try log.head().index
     contents.raise(head: head)
     return head
+  }
+
+  /// The events from an index on, up to the head; with `isFollowing`, then each that comes (within a
+  /// tenth of a second), whatever process appends it.
+  ///
+  /// - Parameters:
+  ///   - index: the first event's index.
+  ///   - typeNames: only events recorded under these types; nil for all.
+  public func events(
+    from index: EventIndex = 1, ofTypes typeNames: Set<String>? = nil, isFollowing: Bool = false
+  ) -> StoredEvents<R.Event> {
+    StoredEvents(
+      log: log, coder: recovery.coder, source: contents, first: index, typeNames: typeNames,
+      isFollowing: isFollowing)
+  }
+
+  /// The last index up to which no event is later than a time; 0 where the first one is later.
+  ///
+  /// An event's time is when it occurred, else when it was recorded. O(log n) in the events.
+  public func index(at time: Timestamp) throws -> EventIndex {
+    try min(log.index(at: time), head)
   }
 
   /// The state at an index: after that event, or the initial state for 0.
@@ -67,7 +88,7 @@ public final class Timeline<R: Reducer>: Sendable {
       var reached: R.State?
       _ = try recovery.recover(
         through: index, from: known, partial: { state, _ in reached = state },
-        shouldStop: {
+        shouldStop: { _ in
           try cancellation.check()
           return false
         })
@@ -89,21 +110,40 @@ public final class Timeline<R: Reducer>: Sendable {
 }
 
 /// What a timeline knows besides the log. Unchecked: everything mutable is used under the lock.
-private final class TimelineContents<State: Sendable>: @unchecked Sendable {
+private final class TimelineContents<State: Sendable>: EventSource, @unchecked Sendable {
   /// How many states are kept: enough to step to and fro between a few places.
   private static var stateCountMax: Int { 8 }
 
+  /// How long to wait before looking for new commits.
+  private static var pollInterval: Duration { .milliseconds(50) }
+
+  private let log: any EventLog
   private let lock = Lock()
   private var newest: EventIndex
   /// States asked for recently, the latest last.
   private var states: [(state: State, index: EventIndex)] = []
 
-  init(head: EventIndex) { newest = head }
+  init(log: any EventLog, head: EventIndex) {
+    self.log = log
+    newest = head
+  }
 
   var head: EventIndex { lock.withLock { newest } }
 
   func raise(head: EventIndex) {
     lock.withLock { newest = max(newest, head) }
+  }
+
+  var visibleIndex: EventIndex { head }
+
+  func waitForChange(from seen: EventIndex) async -> Bool {
+    while true {
+      // A closed log has no head; that there will be no more is all there is to say.
+      guard let index = try? log.head().index else { return false }
+      raise(head: index)
+      if index != seen { return true }
+      guard (try? await Task.sleep(for: Self.pollInterval)) != nil else { return false }
+    }
   }
 
   func nearest(through index: EventIndex) -> (state: State, index: EventIndex)? {

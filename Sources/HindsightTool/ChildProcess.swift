@@ -27,7 +27,8 @@ enum ChildProcess {
     let result = posix_spawn(&child, try executablePath(), nil, nil, words, environ)
     guard result == 0 else {
       throw ToolError(
-        .inputOutput, "a process for the check can't be started: \(String(cString: strerror(result)))"
+        .inputOutput,
+        "a process for the check can't be started: \(String(cString: strerror(result)))"
       )
     }
     var status: Int32 = 0
