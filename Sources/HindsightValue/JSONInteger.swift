@@ -15,6 +15,18 @@ enum JSONInteger {
     for digit in digits {
       multiplyAdd(&words, by: 10, adding: UInt64(digit - UInt8(ascii: "0")))
     }
+    return value(isNegative: isNegative, words: words)
+  }
+
+  /// The integer whose magnitude these bytes are, the highest first. O(n²) in them.
+  static func value(isNegative: Bool, bytes: [UInt8]) -> Value? {
+    var words: [UInt64] = []
+    for byte in bytes { multiplyAdd(&words, by: 256, adding: UInt64(byte)) }
+    return value(isNegative: isNegative, words: words)
+  }
+
+  private static func value(isNegative: Bool, words magnitude: [UInt64]) -> Value? {
+    var words = magnitude
     // A negative integer is kept as -1 - n.
     if isNegative { decrement(&words) }
     if words.count <= 1 {

@@ -44,20 +44,7 @@ extension Value {
   public mutating func add(
     _ value: Value, at pointer: JSONPointer
   ) throws(JSONPointerError) -> Value? {
-    guard let token = pointer.tokens.last else { return try replace(at: pointer, with: value) }
-    return try withPlace(pointer.tokens.dropLast(), pointer) { (parent) throws(JSONPointerFault) in
-      switch try parent.insertionStep(token) {
-      case .element(let index):
-        parent.withArray { $0.insert(value, at: index) }
-        return nil
-      case .key(let key):
-        return parent.withMap { map in
-          let old = map[key]
-          map[key] = value
-          return old
-        }
-      }
-    }
+    try addNotingStep(value, at: pointer).old
   }
 
   /// Removes what is at a place, which must exist and not be the whole.
@@ -66,6 +53,28 @@ extension Value {
   /// - Throws: ``JSONPointerError``; then nothing has changed.
   @discardableResult
   public mutating func remove(at pointer: JSONPointer) throws(JSONPointerError) -> Value {
+    try removeNotingStep(at: pointer).old
+  }
+}
+
+extension Value {
+  /// Adds a value; also which element of its array or map it is, or nil for the whole.
+  mutating func addNotingStep(
+    _ value: Value, at pointer: JSONPointer
+  ) throws(JSONPointerError) -> (step: JSONPointerStep?, old: Value?) {
+    guard let token = pointer.tokens.last else {
+      return (nil, try replace(at: pointer, with: value))
+    }
+    return try withPlace(pointer.tokens.dropLast(), pointer) { (parent) throws(JSONPointerFault) in
+      let step = try parent.insertionStep(token)
+      return (step, parent.insert(value, step))
+    }
+  }
+
+  /// Removes a value; also which element of its array or map it was.
+  mutating func removeNotingStep(
+    at pointer: JSONPointer
+  ) throws(JSONPointerError) -> (step: JSONPointerStep, old: Value) {
     guard let token = pointer.tokens.last else {
       let fault = JSONPointerFault(
         code: .rootNotRemovable, reason: "the whole value can't be removed")
@@ -74,11 +83,31 @@ extension Value {
     return try withPlace(pointer.tokens.dropLast(), pointer) { (parent) throws(JSONPointerFault) in
       let step = try parent.step(token)
       let old = parent.child(step)
-      switch step {
-      case .element(let index): parent.withArray { _ = $0.remove(at: index) }
-      case .key(let key): parent.withMap { $0[key] = nil }
+      parent.removeChild(step)
+      return (step, old)
+    }
+  }
+
+  /// Puts in an element where it can be; what a key had before.
+  mutating func insert(_ value: Value, _ step: JSONPointerStep) -> Value? {
+    switch step {
+    case .element(let index):
+      withArray { $0.insert(value, at: index) }
+      return nil
+    case .key(let key):
+      return withMap { map in
+        let old = map[key]
+        map[key] = value
+        return old
       }
-      return old
+    }
+  }
+
+  /// Removes an element that is known to exist.
+  mutating func removeChild(_ step: JSONPointerStep) {
+    switch step {
+    case .element(let index): withArray { _ = $0.remove(at: index) }
+    case .key(let key): withMap { $0[key] = nil }
     }
   }
 }
@@ -86,7 +115,7 @@ extension Value {
 extension Value {
   /// Calls a closure with the value at a place, to be changed there. What the closure throws is taken
   /// to be about the pointer's last token.
-  private mutating func withPlace<Result>(
+  mutating func withPlace<Result>(
     _ path: ArraySlice<String>, _ pointer: JSONPointer,
     _ change: (inout Value) throws(JSONPointerFault) -> Result
   ) throws(JSONPointerError) -> Result {

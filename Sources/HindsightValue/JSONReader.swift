@@ -2,8 +2,9 @@
 // It always holds: every byte is accounted for, and no input makes the call stack grow.
 
 extension Value {
-  /// The greatest number of arrays, maps and tags inside one another that is read from JSON.
-  public static let jsonDepthLimit = 512
+  /// The greatest number of arrays, maps and tags inside one another that is read from JSON; 512, as
+  /// in CBOR.
+  public static var jsonDepthLimit: Int { CBOR.depthLimit }
 
   /// The value of a JSON text in UTF-8.
   ///

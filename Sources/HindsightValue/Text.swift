@@ -12,7 +12,8 @@
 ///
 /// Encoded as a string.
 public struct EditableText: Sendable {
-  private var chunks: [TextChunk]
+  /// The parts of the text, in order; none is empty.
+  private(set) var chunks: [TextChunk]
   private var index: TextIndex
   /// The number of Unicode scalars. O(1).
   public private(set) var scalarCount: Int

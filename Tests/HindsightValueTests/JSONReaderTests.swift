@@ -161,11 +161,13 @@ import Testing
   }
 }
 
-/// Runs something on a thread with a stack of 512 KB.
-func onSmallStack<T: Sendable>(_ body: @escaping @Sendable () -> T) async -> T {
+/// Runs something on a thread with a small stack.
+func onSmallStack<T: Sendable>(
+  sizeBytes: Int = 512 << 10, _ body: @escaping @Sendable () -> T
+) async -> T {
   await withCheckedContinuation { continuation in
     let thread = Thread { continuation.resume(returning: body()) }
-    thread.stackSize = 512 * 1024
+    thread.stackSize = sizeBytes
     thread.start()
   }
 }

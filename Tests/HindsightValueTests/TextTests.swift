@@ -111,6 +111,17 @@ import Testing
     #expect(try JSONDecoder().decode([EditableText].self, from: data) == [text])
   }
 
+  @Test func `a text's own CBOR is that of a string`() throws {
+    var generator = SeededGenerator.forTest()
+    for _ in 0..<50 {
+      let text = EditableText(randomString(&generator))
+      let bytes = try CBOREncoder().encode(text)
+      #expect(bytes == (try CBOREncoder().encode(text.string)))
+      #expect(try CBORDecoder().decode(EditableText.self, from: bytes) == text)
+    }
+    #expect(try CBOREncoder().encode(EditableText()) == [0x60])
+  }
+
   @Test(.enabled(if: Corpus.isAvailable, "HINDSIGHT_CORPUS is not set"))
   func `the history of a real document ends with that document`() throws {
     let name = "sveltecomponent"
