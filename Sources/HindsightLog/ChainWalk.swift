@@ -24,6 +24,7 @@ struct ChainWalk {
   /// - Throws: ``HindsightError`` with code `corrupt`, `unsupportedFormat` or `missingCommit`.
   @_lifetime(copy entry)
   mutating func check(_ entry: TableEntry) throws(HindsightError) -> CommitRecord {
+    guard entry.number != 0 else { throw .missingCommit(next) }
     let record = try commitRecord(entry)
     let isFirstVisited = neighbourDigest == nil
     guard record.firstIndex <= next, next <= record.lastIndex else {

@@ -48,6 +48,17 @@ public final class LMDBLog: EventLog {
       self.access = access
       self.reducerName = reducerName
     }
+
+    func check() throws(HindsightError) {
+      let sizeMax = GenesisRecord.reducerNameSizeMax
+      guard (reducerName?.utf8.count ?? 0) <= sizeMax else {
+        throw HindsightError(
+          .invalidOption, "a reducer's name can have \(sizeMax) bytes in UTF-8 at most")
+      }
+      guard mapSizeBytes > 0, readerSlotCount > 0 else {
+        throw HindsightError(.invalidOption, "a map size or a count of readers must be positive")
+      }
+    }
   }
 
   /// What the log was made with.
@@ -81,8 +92,10 @@ public final class LMDBLog: EventLog {
   /// Opens the log of a store directory, and creates both if the options say so.
   ///
   /// - Throws: ``HindsightError`` with code `notAStore`, `unsupportedFormat`, `reducerMismatch`,
-  ///   `permissionDenied`, `networkFileSystem`, `inUse`, `corrupt` or `inputOutput`.
+  ///   `permissionDenied`, `networkFileSystem`, `inUse`, `corrupt`, `invalidOption` or
+  ///   `inputOutput`.
   public static func open(path: String, options: Options = Options()) throws -> LMDBLog {
+    try options.check()
     let directory = StoreDirectory(path: path)
     do {
       switch options.access {
@@ -132,11 +145,6 @@ public final class LMDBLog: EventLog {
   private static func create(
     _ directory: StoreDirectory, _ environment: Environment, reducerName: String
   ) throws -> Table {
-    guard reducerName.utf8.count <= GenesisRecord.reducerNameSizeMax else {
-      throw HindsightError(
-        .invalidOption,
-        "a reducer's name has at most \(GenesisRecord.reducerNameSizeMax) bytes in UTF-8")
-    }
     var transaction = try environment.beginWrite()
     let table = try transaction.createTable(commitsTableName)
     guard try transaction.value(table, genesisKey) == nil else { return table }
@@ -161,6 +169,9 @@ public final class LMDBLog: EventLog {
     let digestOffset = bytes.byteCount - GenesisRecord.digestSize
     return (record, bytes.load(digestOffset, as: UInt64.self))
   }
+
+  /// The digest function of all LMDB logs.
+  package static func digest(of bytes: UnsafeRawBufferPointer) -> UInt64 { Digest.of(bytes) }
 
   /// The log's digest function: XXH3, 64 bits, seed 0.
   public func digest(of bytes: UnsafeRawBufferPointer) -> UInt64 { Digest.of(bytes) }

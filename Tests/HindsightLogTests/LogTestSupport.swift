@@ -2,6 +2,7 @@
 
 import Foundation
 import HindsightCore
+import HindsightLMDB
 import HindsightLog
 import Testing
 
@@ -9,12 +10,62 @@ extension LogKind {
   static let all: [LogKind] = [
     LogKind(testDescription: "LMDB") { body in
       try withStore { path in
-        let log = try LMDBLog.open(path: path, options: .init(reducerName: "test"))
+        let log = try LMDBLog.open(path: path, options: .test)
         defer { log.close() }
         try body(log)
       }
     }
   ]
+}
+
+extension LMDBLog.Options {
+  /// As the default, with a map that many of fit into an address space.
+  static var test: LMDBLog.Options {
+    var options = LMDBLog.Options(reducerName: "test")
+    options.mapSizeBytes = 1 << 30
+    return options
+  }
+}
+
+/// A directory with a place for a store, removed with its last reference.
+final class TemporaryStore: Sendable {
+  let parent: URL
+  var path: String { parent.appending(path: "bank.hindsight").path }
+
+  init() throws {
+    parent = FileManager.default.temporaryDirectory.appending(path: "hs-\(UUID().uuidString)")
+    try FileManager.default.createDirectory(at: parent, withIntermediateDirectories: true)
+  }
+
+  deinit { try? FileManager.default.removeItem(at: parent) }
+}
+
+/// Changes a record of a closed store where it lies in the table of commits.
+func editRecord(
+  _ path: String, _ index: EventIndex, fixesDigest: Bool = true,
+  _ edit: (inout [UInt8]) throws -> Void
+) throws {
+  let environment = try Environment.open(path + "/log.mdb")
+  let table = try #require(try environment.table(named: "commits"))
+  var transaction = try environment.beginWrite()
+  var bytes: [UInt8] = []
+  if let value = try transaction.value(table, .number(index)) {
+    bytes = value.withUnsafeBytes { Array($0) }
+  }
+  try edit(&bytes)
+  if fixesDigest { bytes = withDigest(bytes.dropLast(8)) }
+  try transaction.put(table, .number(index), bytes)
+  try transaction.commit()
+}
+
+/// Removes a record of a closed store.
+func removeRecord(_ path: String, _ index: EventIndex) throws {
+  let environment = try Environment.open(path + "/log.mdb")
+  let table = try #require(try environment.table(named: "commits"))
+  var transaction = try environment.beginWrite()
+  let wasThere = try transaction.remove(table, .number(index))
+  #expect(wasThere)
+  try transaction.commit()
 }
 
 /// Calls a closure with the path of a store that isn't there yet, verifies what is there after it
@@ -23,10 +74,9 @@ func withStore<Result>(
   isDamaged: Bool = false, sourceLocation: SourceLocation = #_sourceLocation,
   _ body: (String) throws -> Result
 ) throws -> Result {
-  let parent = FileManager.default.temporaryDirectory.appending(path: "hs-\(UUID().uuidString)")
-  try FileManager.default.createDirectory(at: parent, withIntermediateDirectories: true)
-  defer { try? FileManager.default.removeItem(at: parent) }
-  let path = parent.appending(path: "bank.hindsight").path
+  let directory = try TemporaryStore()
+  defer { withExtendedLifetime(directory) {} }
+  let path = directory.path
   let result = try body(path)
   if !isDamaged, FileManager.default.fileExists(atPath: path + "/log.mdb") {
     let findings = try LogVerifier(path: path).verify().findings

@@ -1,0 +1,187 @@
+// Logs whose commits are damaged, missing or from elsewhere: each an error that names the index, and
+// a finding of the verifier.
+
+import Foundation
+import HindsightCore
+import HindsightLMDB
+import HindsightLog
+import Testing
+
+@Suite struct DamageTests {
+  @Test func `a flipped bit anywhere in a commit is found, and what is before it is readable`()
+    throws
+  {
+    let seed = testSeed()
+    var generator = SeededGenerator(seed: seed)
+    for _ in 0..<40 {
+      try withLog(commitSizes: [2, 3, 4]) { path, written in
+        try editRecord(path, 3, fixesDigest: false) { bytes in
+          let bit = Int.random(in: 0..<(bytes.count * 8), using: &generator)
+          bytes[bit / 8] ^= 1 << (bit % 8)
+        }
+        let log = try LMDBLog.open(path: path, options: .test)
+        defer { log.close() }
+        #expect(try log.payloads(1...2) == Array(written[..<2]))
+        for reversed in [false, true] {
+          let error = #expect(throws: HindsightError.self, "seed \(seed)") {
+            try log.payloads(1...9, reversed: reversed)
+          }
+          let codes: [HindsightError.Code?] = [.corrupt, .unsupportedFormat, .missingCommit]
+          #expect(codes.contains(error?.code), "seed \(seed): \(String(describing: error))")
+          #expect((3...6).contains(error?.index ?? 0), "seed \(seed): \(String(describing: error))")
+        }
+        let findings = try LogVerifier(path: path).verify().findings
+        #expect(findings.contains { (3...5).contains($0.index ?? 0) }, "seed \(seed)")
+      }
+    }
+  }
+
+  @Test func `a missing commit is found, in every direction`() throws {
+    try withLog(commitSizes: [2, 3, 4]) { path, written in
+      try removeRecord(path, 3)
+      let log = try LMDBLog.open(path: path, options: .test)
+      defer { log.close() }
+      #expect(try log.payloads(1...2) == Array(written[..<2]))
+      #expect(try log.payloads(6...9) == Array(written[5...]))
+      expect(.missingCommit, index: 3) { try log.payloads(1...9) }
+      expect(.missingCommit, index: 4) { try log.payloads(4...4) }
+      expect(.missingCommit, index: 5) { try log.payloads(1...9, reversed: true) }
+      expect(.missingCommit, index: 4) { try log.digest(at: 4) }
+      #expect(try findings(path) == ["log at 3: events 3 to 5 are missing"])
+    }
+  }
+
+  @Test func `a missing first commit is found`() throws {
+    try withLog(commitSizes: [2, 3]) { path, _ in
+      try removeRecord(path, 1)
+      let log = try LMDBLog.open(path: path, options: .test)
+      defer { log.close() }
+      expect(.missingCommit, index: 1) { try log.payloads(1...5) }
+      expect(.missingCommit, index: 2) { try log.payloads(1...5, reversed: true) }
+    }
+  }
+
+  @Test func `a commit of another history is found`() throws {
+    try withLog(commitSizes: [1, 1, 1, 1]) { path, _ in
+      try editRecord(path, 3) { $0[48] ^= 1 }
+      let log = try LMDBLog.open(path: path, options: .test)
+      defer { log.close() }
+      expect(.corrupt, index: 3) { try log.payloads(1...4) }
+      expect(.corrupt, index: 3) { try log.payloads(1...4, reversed: true) }
+      #expect(try findings(path).count == 2, "it isn't the old one's successor, nor the next its")
+    }
+    try withLog(commitSizes: [1, 1]) { path, _ in
+      try editRecord(path, 1) { $0[48] ^= 1 }
+      let log = try LMDBLog.open(path: path, options: .test)
+      defer { log.close() }
+      expect(.corrupt, index: 1) { try log.payloads(1...1) }
+    }
+  }
+
+  @Test func `a commit of a newer format is named`() throws {
+    for offset in [4, 6, 68, 72] {
+      try withLog(commitSizes: [1, 2, 1]) { path, _ in
+        try editRecord(path, 2) { $0[offset] = 9 }
+        let log = try LMDBLog.open(path: path, options: .test)
+        defer { log.close() }
+        expect(.unsupportedFormat, index: 2) { try log.payloads(1...4) }
+      }
+    }
+  }
+
+  @Test func `a damaged newest commit takes no successor`() throws {
+    try withLog(commitSizes: [1, 1]) { path, _ in
+      try editRecord(path, 2, fixesDigest: false) { $0[$0.count - 12] ^= 1 }
+      let log = try LMDBLog.open(path: path, options: .test)
+      defer { log.close() }
+      expect(.corrupt, index: 2) { try log.append { .of([[1]], after: $0) } }
+      #expect(try log.head().index == 2)
+    }
+  }
+
+  @Test func `times and stamps out of order are findings`() throws {
+    try withLog(commitSizes: [1, 1, 1]) { path, _ in
+      try editRecord(path, 3) { bytes in
+        bytes.replaceSubrange(24..<32, with: Array(repeating: 0, count: 8))
+        bytes.replaceSubrange(40..<48, with: Array(repeating: 0, count: 8))
+      }
+      #expect(
+        try findings(path) == [
+          "log at 3: the commit's attempt stamp isn't above the one before it",
+          "log at 3: the commit was recorded before the one before it",
+        ])
+    }
+  }
+
+  @Test func `an event that contradicts its commit is a finding`() throws {
+    // The event table begins at 80: the first entry's type number, then its flags.
+    let changes: [(offset: Int, byte: UInt8)] = [(84, 7), (87, 0), (87, 0x81), (87, 3), (80, 255)]
+    for change in changes {
+      try withLog(commitSizes: [1, 2]) { path, _ in
+        try editRecord(path, 2) { $0[change.offset] = change.byte }
+        // The next commit's predecessor isn't there to complain.
+        let findings = try LogVerifier(path: path).verify().findings
+        #expect(findings.count >= 1 && findings.allSatisfy { $0.index == 2 }, "\(change)")
+      }
+    }
+  }
+
+  @Test func `what the caller finds in an event is a finding`() throws {
+    try withLog(commitSizes: [1, 2]) { path, written in
+      var seen: [[UInt8]] = []
+      let report = try LogVerifier(path: path).verify(
+        checkEvent: { type, metadata, payload in
+          #expect(type == EventType(name: "test", form: .whole))
+          #expect(metadata.byteCount == 0)
+          seen.append(payload.withUnsafeBytes { Array($0) })
+          return seen.count == 2 ? "I don't like it" : nil
+        })
+      #expect(report.findings.map(\.description) == ["log at 2: I don't like it"])
+      #expect(seen == written)
+      #expect(report.headIndex == 3 && report.commitCount == 2 && report.eventCount == 3)
+    }
+  }
+
+  @Test func `damaged pages are findings, and don't end the process`() throws {
+    let seed = testSeed()
+    var generator = SeededGenerator(seed: seed)
+    try withLog(commitSizes: Array(repeating: 1, count: 600)) { path, _ in
+      let file = URL(filePath: path + "/log.mdb")
+      let sound = try [UInt8](Data(contentsOf: file))
+      for _ in 0..<200 {
+        var damaged = sound
+        for _ in 0..<Int.random(in: 1...40, using: &generator) {
+          let offset = Int.random(in: 8_192..<damaged.count, using: &generator)
+          damaged[offset] = UInt8.random(in: 0...255, using: &generator)
+        }
+        try Data(damaged).write(to: file)
+        // Most bytes are on pages of older states; what matters is that it comes to an end.
+        _ = try LogVerifier(path: path).verify()
+      }
+      for _ in 0..<20 {
+        // 600 commits need more than five pages.
+        try Data(sound.prefix(Int.random(in: 8_192..<20_480, using: &generator))).write(to: file)
+        let error = #expect(throws: HindsightError.self, "seed \(seed)") {
+          try LogVerifier(path: path).verify()
+        }
+        #expect(error?.code == .corrupt)
+      }
+    }
+  }
+}
+
+/// A store with commits of so many events each, closed, and the payloads.
+private func withLog(
+  commitSizes: [Int], _ body: (_ path: String, _ written: [[UInt8]]) throws -> Void
+) throws {
+  try withStore(isDamaged: true) { path in
+    let log = try LMDBLog.open(path: path, options: .test)
+    let written = try fill(log, commitSizes: commitSizes)
+    log.close()
+    try body(path, written)
+  }
+}
+
+private func findings(_ path: String) throws -> [String] {
+  try LogVerifier(path: path).verify().findings.map(\.description)
+}

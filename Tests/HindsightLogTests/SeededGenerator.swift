@@ -1,0 +1,27 @@
+// Random numbers that can be had again: the seed is in the test's output, and taken from
+// HINDSIGHT_SEED where that is set.
+
+import Foundation
+
+/// SplitMix64.
+struct SeededGenerator: RandomNumberGenerator {
+  private var state: UInt64
+
+  init(seed: UInt64) { state = seed }
+
+  mutating func next() -> UInt64 {
+    state &+= 0x9e37_79b9_7f4a_7c15
+    var mixed = state
+    mixed = (mixed ^ (mixed >> 30)) &* 0xbf58_476d_1ce4_e5b9
+    mixed = (mixed ^ (mixed >> 27)) &* 0x94d0_49bb_1331_11eb
+    return mixed ^ (mixed >> 31)
+  }
+}
+
+/// The seed of a random test, printed.
+func testSeed(_ name: String = #function) -> UInt64 {
+  let given = ProcessInfo.processInfo.environment["HINDSIGHT_SEED"].flatMap { UInt64($0) }
+  let seed = given ?? UInt64.random(in: .min ... .max)
+  print("\(name): HINDSIGHT_SEED=\(seed)")
+  return seed
+}
