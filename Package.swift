@@ -38,7 +38,8 @@ let package = Package(
       name: "Hindsight", dependencies: ["HindsightCore", "HindsightLog", "HindsightValue"],
       swiftSettings: settings),
     .target(
-      name: "HindsightTimeTravel", dependencies: ["Hindsight", "HindsightCore", "HindsightLog"],
+      name: "HindsightTimeTravel",
+      dependencies: ["Hindsight", "HindsightCore", "HindsightLog", "HindsightValue"],
       swiftSettings: settings),
     .target(
       name: "HindsightTool",

@@ -103,7 +103,7 @@ struct RootCommand: ParsableCommand {
       version: HindsightTool.version,
       subcommands: [
         ImportCommand.self, ExportCommand.self, LogCommand.self, ShowCommand.self,
-        StateCommand.self, VerifyCommand.self, VersionCommand.self,
+        StateCommand.self, DiffCommand.self, VerifyCommand.self, VersionCommand.self,
       ])
   }
 

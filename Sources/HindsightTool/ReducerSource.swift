@@ -37,7 +37,9 @@ struct SingleReducer<R: Reducer>: ReducerSource {
 
 /// The reducers of the stock tool.
 struct BuiltInReducers: ReducerSource {
-  private let reducers: [any Reducer] = [MergePatchReducer(), TextReducer()]
+  private let reducers: [any Reducer] = [
+    MergePatchReducer(), JSONPatchReducer(), TextReducer(),
+  ]
 
   var names: [String] { reducers.map(\.name) }
 

@@ -1,13 +1,18 @@
 // `show`: shows one event whole.
 
 import HindsightCore
+import HindsightLog
+import HindsightTimeTravel
 import HindsightValue
 
 struct ShowCommand: ToolCommand {
   static var configuration: CommandConfiguration {
     CommandConfiguration(
-      commandName: "show", abstract: "Show one event whole.",
-      discussion: "Works for every store, whatever its reducer: events describe themselves.")
+      commandName: "show", abstract: "Show one event whole, and what it changed.",
+      discussion: """
+        Works for every store: events describe themselves. What the event changed in the state is \
+        shown where this tool knows the store's reducer.
+        """)
   }
 
   @Argument(help: "The store's directory.") var store: String
@@ -19,18 +24,34 @@ struct ShowCommand: ToolCommand {
 
   init() {}
 
-  func run(in tool: ToolContext) throws -> ExitStatus {
+  func run(in tool: ToolContext) async throws -> ExitStatus {
     let opened = try tool.openForReading(store)
     defer { opened.close() }
     let event = try opened.log.event(at: try opened.index(of: index ?? .head))
+    let difference = try await difference(of: event, opened, tool)
     if json {
-      try tool.output.writeLine(
-        JSONWriter(keyOrder: .bytes).string(
-          try event.json(withIndex: true, withRecordedTime: true)))
+      var object = try event.json(withIndex: true, withRecordedTime: true)
+      if let difference, case .map(var map) = object, case .map(let changes) = difference.json {
+        map["changes"] = changes["changes"]
+        object = .map(map)
+      }
+      try tool.output.writeLine(JSONWriter(keyOrder: .bytes).string(object))
     } else {
       try write(event, tool)
+      if let difference {
+        try tool.output.writeLine(tool.output.terminal.styled("changed", .faint))
+        try ChangeLines(isFull: full).write(difference.changes, to: tool.output)
+      }
     }
     return .success
+  }
+
+  /// What the event changed; nil where this tool doesn't know the store's reducer.
+  private func difference(
+    of event: RecordedEvent, _ opened: InspectedStore, _ tool: ToolContext
+  ) async throws -> StateDifference? {
+    guard tool.reducers.names.contains(opened.log.genesis.reducerName) else { return nil }
+    return try await opened.difference(from: event.index - 1, to: event.index, tool.reducers)
   }
 
   private func write(_ event: RecordedEvent, _ tool: ToolContext) throws {
