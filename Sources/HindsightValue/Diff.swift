@@ -24,9 +24,10 @@ public struct ValueChange: Hashable, Sendable {
 extension Value {
   /// What changed between two values: the places where one differs from the other, in order.
   ///
-  /// Maps are compared key by key, arrays by the longest run of changes of ``DiffSequence``: elements
-  /// that are on both sides in the same order stay, and those between them are compared in order. An
-  /// array of which nothing stays is replaced as a whole, as is a map with both text keys and others.
+  /// Maps are compared key by key, arrays by the longest run of changes of ``DiffSequence``:
+  /// elements that are on both sides in the same order stay, and those between them are compared in
+  /// order. An array of which nothing stays is replaced as a whole, as is a map with both text keys
+  /// and others.
   ///
   /// O(n) in the values that don't share storage, times their depth; for arrays see `DiffSequence`.
   public static func difference(from old: Value, to new: Value) -> [ValueChange] {

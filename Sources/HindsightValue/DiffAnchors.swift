@@ -14,7 +14,8 @@ enum DiffAnchors {
       guard oldPlaces[number] == x, newPlaces[number] >= 0 else { return nil }
       return (x, newPlaces[number])
     }
-    // For each length of a series so far, the candidate with the least end; and each one's predecessor.
+    // For each length of a series so far, the candidate with the least end; and each one's
+    // predecessor.
     var ends: [Int] = []
     var predecessors: [Int] = []
     for candidate in candidates.indices {

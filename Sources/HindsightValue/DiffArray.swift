@@ -3,8 +3,8 @@
 
 /// The elements that two arrays have in common.
 enum DiffArray {
-  /// The runs of equal elements of two arrays, in order. O(n + m) and what ``DiffSequence`` takes for
-  /// the elements that both arrays have between their common ends.
+  /// The runs of equal elements of two arrays, in order. O(n + m) and what ``DiffSequence`` takes
+  /// for the elements that both arrays have between their common ends.
   static func runs(_ old: [Value], _ new: [Value]) -> [DiffSequence.Run] {
     let shorter = min(old.count, new.count)
     var prefix = 0

@@ -1,12 +1,13 @@
 // Which elements two sequences have in common, near-minimally and in bounded time and memory.
-// It always holds: the matches are strictly increasing on both sides, and matched elements are equal.
+// It always holds: the matches are strictly increasing on both sides, and matched elements are
+// equal.
 
 /// The common elements of two sequences of numbers, by Myers' algorithm.
 ///
-/// Within ``editLimit`` edits the result is the longest possible. Beyond that, elements that both sides
-/// have once divide the sequences, and in each part the best path within fewer edits is taken and
-/// the search goes on behind it. So time is O((n + m) · (limit + log n)) and memory
-/// O(n + m + limit²), whatever the sequences are.
+/// Within ``editLimit`` edits the result is the longest possible. Beyond that, elements that both
+/// sides have once divide the sequences, and in each part the best path within fewer edits is taken
+/// and the search goes on behind it. So time is O((n + m) · (limit + log n)) and memory O(n + m +
+/// limit²), whatever the sequences are.
 struct DiffSequence {
   /// A run of equal elements on both sides.
   struct Run: Equatable {
@@ -60,15 +61,15 @@ struct DiffSequence {
     }
   }
 
-  /// The runs on the way through a part; and where it ends, if the limit is reached before the part's
-  /// end.
+  /// The runs on the way through a part; and where it ends, if the limit is reached before the
+  /// part's end.
   private func search(_ part: Part, limit: Int) -> ([Run], end: (Int, Int)?) {
     let (x0, y0) = (part.old.lowerBound, part.new.lowerBound)
     let (n, m) = (part.old.count, part.new.count)
     guard n > 0, m > 0 else { return ([], nil) }
     let most = min(limit, n + m)
-    // For each diagonal x - y the farthest x that was reached; the state after each number of edits is
-    // kept to find the way back.
+    // For each diagonal x - y the farthest x that was reached; the state after each number of edits
+    // is kept to find the way back.
     var reached = [Int32](repeating: 0, count: 2 * most + 3)
     let middle = most + 1
     var history: [[Int32]] = []

@@ -4,8 +4,10 @@
 public struct JSONError: Error, Hashable, Sendable, CustomStringConvertible {
   /// The kind of fault.
   public struct Code: RawRepresentable, Hashable, Sendable {
+    /// The name, which stays the same in later versions.
     public let rawValue: String
 
+    /// A kind of fault by its name.
     public init(rawValue: String) { self.rawValue = rawValue }
 
     /// The text ends inside a value.

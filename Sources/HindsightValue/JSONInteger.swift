@@ -6,8 +6,8 @@ enum JSONInteger {
   /// The longest bignum that is written as a literal, so that converting stays cheap.
   static let sizeLimitBytes = 400
 
-  /// The integer of a literal, as a bignum where it is beyond CBOR's plain integers; nil where it is
-  /// beyond the size limit. O(n²) in the digits, of which more than 1,000 are refused unseen.
+  /// The integer of a literal, as a bignum where it is beyond CBOR's plain integers; nil where it
+  /// is beyond the size limit. O(n²) in the digits, of which more than 1,000 are refused unseen.
   static func value(isNegative: Bool, digits: some Collection<UInt8>) -> Value? {
     // 400 bytes hold no more than 964 digits.
     guard digits.count <= 1_000 else { return nil }

@@ -1,6 +1,6 @@
 // How JSON holds what it has no notation for.
-// It always holds: reading what was written gives the same value, and writing what was read gives the
-// same JSON text, up to white space, the order of keys, and how a double is spelled.
+// It always holds: reading what was written gives the same value, and writing what was read gives
+// the same JSON text, up to white space, the order of keys, and how a double is spelled.
 
 /// Whether some objects of a JSON text stand for values that JSON has no notation for.
 ///
@@ -23,8 +23,9 @@
 public enum JSONMapping: Hashable, Sendable {
   /// Both ways exact, as described.
   case lossless
-  /// Every object is read as a map, and every map with text keys is written under its own keys. What
-  /// JSON can't hold is still written in the forms above, but isn't told from a map that looks so.
+  /// Every object is read as a map, and every map with text keys is written under its own keys.
+  /// What JSON can't hold is still written in the forms above, but isn't told from a map that looks
+  /// so.
   case plain
 }
 

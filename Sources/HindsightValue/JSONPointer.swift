@@ -19,8 +19,8 @@ public struct JSONPointer: Sendable, CustomStringConvertible {
 
   /// Reads a pointer such as `/accounts/0/a~1b` (RFC 6901, section 3). O(n) in the text.
   ///
-  /// - Throws: ``JSONPointerError``, code `.invalidText`, where the text is neither empty nor begins
-  ///   with a slash, or has a tilde that isn't followed by 0 or 1.
+  /// - Throws: ``JSONPointerError``, code `.invalidText`, where the text is neither empty nor
+  ///   begins with a slash, or has a tilde that isn't followed by 0 or 1.
   public init(parsing text: String) throws(JSONPointerError) {
     guard text.utf8.first ?? UInt8(ascii: "/") == UInt8(ascii: "/") else {
       throw .invalidText(text, "it must begin with '/'", at: 0)
@@ -97,8 +97,10 @@ extension String {
 public struct JSONPointerError: Error, Hashable, Sendable, CustomStringConvertible {
   /// The kind of fault.
   public struct Code: RawRepresentable, Hashable, Sendable {
+    /// The name, which stays the same in later versions.
     public let rawValue: String
 
+    /// A kind of fault by its name.
     public init(rawValue: String) { self.rawValue = rawValue }
 
     /// The text is no pointer.

@@ -113,8 +113,8 @@ extension Value {
 }
 
 extension Value {
-  /// Calls a closure with the value at a place, to be changed there. What the closure throws is taken
-  /// to be about the pointer's last token.
+  /// Calls a closure with the value at a place, to be changed there. What the closure throws is
+  /// taken to be about the pointer's last token.
   mutating func withPlace<Result>(
     _ path: ArraySlice<String>, _ pointer: JSONPointer,
     _ change: (inout Value) throws(JSONPointerFault) -> Result

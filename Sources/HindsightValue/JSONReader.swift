@@ -2,16 +2,16 @@
 // It always holds: every byte is accounted for, and no input makes the call stack grow.
 
 extension Value {
-  /// The greatest number of arrays, maps and tags inside one another that is read from JSON; 512, as
-  /// in CBOR.
+  /// The greatest number of arrays, maps and tags inside one another that is read from JSON; 512,
+  /// as in CBOR.
   public static var jsonDepthLimit: Int { CBOR.depthLimit }
 
   /// The value of a JSON text in UTF-8.
   ///
-  /// Strict: nothing but white space around the value, valid UTF-8, no lone surrogates, no key twice
-  /// in an object, at most ``jsonDepthLimit`` levels. A number without fraction and exponent is an
-  /// integer, exactly, beyond 64 bits as a bignum (``JSONMapping``); `-0` and every other number
-  /// is the nearest double, so that `1.0` and `1` stay different.
+  /// Strict: nothing but white space around the value, valid UTF-8, no lone surrogates, no key
+  /// twice in an object, at most ``jsonDepthLimit`` levels. A number without fraction and exponent
+  /// is an integer, exactly, beyond 64 bits as a bignum (``JSONMapping``); `-0` and every other
+  /// number is the nearest double, so that `1.0` and `1` stay different.
   ///
   /// O(n) in the bytes, and O(k log k) in the keys of an object that aren't in map order.
   ///

@@ -130,8 +130,8 @@ extension JSONRenderer {
 }
 
 extension Unicode.Scalar {
-  /// Whether a terminal may do something else than show this: delete, C1 controls, line and paragraph
-  /// separators, and what reorders a line. (JSON itself escapes what is below U+0020.)
+  /// Whether a terminal may do something else than show this: delete, C1 controls, line and
+  /// paragraph separators, and what reorders a line. (JSON itself escapes what is below U+0020.)
   fileprivate var disturbsTerminals: Bool {
     switch value {
     case 0x7f...0x9f, 0x2028...0x202e, 0x2066...0x2069: true

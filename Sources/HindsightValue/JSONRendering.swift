@@ -33,8 +33,8 @@ public struct JSONRendering: Hashable, Sendable {
       stringScalars: .max, bytesSizeBytes: .max, elements: .max, depth: .max, sizeBytes: .max)
   }
 
-  /// The text; JSON where nothing was cut. Characters that could move a terminal's cursor or reorder
-  /// its line are escaped.
+  /// The text; JSON where nothing was cut. Characters that could move a terminal's cursor or
+  /// reorder its line are escaped.
   public internal(set) var text = ""
   /// How many strings, keys and byte strings were shown only in part.
   public internal(set) var cutStringCount = 0

@@ -4,8 +4,8 @@
 /// Writes values as JSON.
 ///
 /// Strings are written as they are, with only what JSON asks for escaped. Doubles are the shortest
-/// text that reads as the same double, always with a point or an exponent. What JSON has no notation
-/// for is written as ``JSONMapping`` says.
+/// text that reads as the same double, always with a point or an exponent. What JSON has no
+/// notation for is written as ``JSONMapping`` says.
 public struct JSONWriter: Hashable, Sendable {
   /// The white space of a text.
   public enum Style: Hashable, Sendable {

@@ -3,7 +3,8 @@
 
 extension Value {
   /// Merges a patch into this value: maps are merged key by key, null removes a key, and everything
-  /// else replaces what is there (RFC 7396, section 2). A patch that isn't a map replaces the whole.
+  /// else replaces what is there (RFC 7396, section 2). A patch that isn't a map replaces the
+  /// whole.
   ///
   /// Keys of any kind are merged. O(p log n) in the pairs p of the patch and the keys n of the maps
   /// it names, and O(n) more for a map that gains or loses a key.

@@ -120,8 +120,10 @@ extension JSONPatch.Operation {
 public struct JSONPatchError: Error, Hashable, Sendable, CustomStringConvertible {
   /// The kind of fault.
   public struct Code: RawRepresentable, Hashable, Sendable {
+    /// The name, which stays the same in later versions.
     public let rawValue: String
 
+    /// A kind of fault by its name.
     public init(rawValue: String) { self.rawValue = rawValue }
 
     /// The document isn't a patch.

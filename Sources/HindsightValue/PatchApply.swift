@@ -10,9 +10,9 @@ extension JSONPatch {
 extension Value {
   /// Applies a patch: all of its operations, or none.
   ///
-  /// O(log n) an operation in the keys of the maps on its path, O(n) in those of a map that gains or
-  /// loses a key and in the elements of an array behind the changed one; values that are copied, or
-  /// moved deeper, are counted.
+  /// O(log n) an operation in the keys of the maps on its path, O(n) in those of a map that gains
+  /// or loses a key and in the elements of an array behind the changed one; values that are copied,
+  /// or moved deeper, are counted.
   ///
   /// - Throws: ``JSONPatchError`` that names the operation; then the value is unchanged.
   public mutating func apply(_ patch: JSONPatch) throws(JSONPatchError) {

@@ -12,7 +12,8 @@ extension Value {
     }
   }
 
-  /// Whether at most so many arrays, maps and tags are inside one another. O(n) in the values inside.
+  /// Whether at most so many arrays, maps and tags are inside one another. O(n) in the values
+  /// inside.
   func hasLevels(atMost limit: Int) -> Bool {
     var level = [self]
     for depth in 0... {

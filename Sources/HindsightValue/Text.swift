@@ -7,8 +7,8 @@
 /// position means the same whatever combines with what is next to it.
 ///
 /// The text is kept in chunks of up to 4 KiB, which copies share: an edit of a copy copies the
-/// references to n chunks and the bytes of one of them. An edit of an unshared text is O(log n), plus
-/// what is inserted or deleted; one that divides or joins chunks is O(n) in the chunks.
+/// references to n chunks and the bytes of one of them. An edit of an unshared text is O(log n),
+/// plus what is inserted or deleted; one that divides or joins chunks is O(n) in the chunks.
 ///
 /// Encoded as a string.
 public struct EditableText: Sendable {
@@ -73,8 +73,8 @@ public struct EditableText: Sendable {
     _ position: Int, _ count: Int, with inserted: UnsafeBufferPointer<UInt8>
   ) {
     guard count > 0 || !inserted.isEmpty else { return }
-    // What is inserted goes to the end of a chunk, as the next insertion probably does; what is deleted
-    // is looked for where it is.
+    // What is inserted goes to the end of a chunk, as the next insertion probably does; what is
+    // deleted is looked for where it is.
     let first = index.find(position, atEndOfFirst: count == 0 && position > 0)
     let last = count == 0 ? first : index.find(position + count, atEndOfFirst: true)
     let insertedScalars = TextScalars.count(inserted)
@@ -135,8 +135,8 @@ public struct EditableText: Sendable {
       && left.bytes.count + right.bytes.count <= TextChunk.fillLimitBytes
   }
 
-  /// How many chunks there are, and how many of them share their bytes with one of another text. For
-  /// tests.
+  /// How many chunks there are, and how many of them share their bytes with one of another text.
+  /// For tests.
   package func sharedChunks(with other: EditableText) -> (count: Int, shared: Int) {
     let addresses = Set(other.chunks.map { $0.bytes.withUnsafeBytes { $0.baseAddress } })
     let shared = chunks.count { addresses.contains($0.bytes.withUnsafeBytes { $0.baseAddress }) }

@@ -40,8 +40,8 @@ struct TextChunk: Sendable, Equatable {
     scalarCount += other.scalarCount
   }
 
-  /// The chunks of a text of any length: about equally long, none above the fill limit, but one alone
-  /// may be as long as a chunk can be.
+  /// The chunks of a text of any length: about equally long, none above the fill limit, but one
+  /// alone may be as long as a chunk can be.
   static func chunks(of text: UnsafeBufferPointer<UInt8>) -> [TextChunk] {
     guard !text.isEmpty else { return [] }
     guard text.count > sizeLimitBytes else { return [TextChunk(text)] }

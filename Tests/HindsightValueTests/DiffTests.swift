@@ -1,3 +1,5 @@
+// Differences name each change, and the patches made of them give the other value, always.
+
 import HindsightValue
 import Testing
 

@@ -1,3 +1,5 @@
+// Pointers as RFC 6901 has them: read, written, followed and changed through.
+
 import HindsightValue
 import Testing
 

@@ -1,3 +1,5 @@
+// What is JSON is read exactly; what isn't is refused at its place.
+
 import Foundation
 import HindsightValue
 import Testing

@@ -1,3 +1,5 @@
+// Renderings are JSON up to their limits, and say what is beyond.
+
 import HindsightValue
 import Testing
 

@@ -1,3 +1,5 @@
+// Whatever is written reads back the same, and real JSON passes through unchanged.
+
 import Foundation
 import HindsightValue
 import Testing

@@ -1,3 +1,5 @@
+// Merge patches do what RFC 7396 says, in place.
+
 import HindsightValue
 import Testing
 

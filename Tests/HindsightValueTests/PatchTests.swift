@@ -1,3 +1,5 @@
+// Patches do what RFC 6902 says, all or nothing.
+
 import HindsightValue
 import Testing
 

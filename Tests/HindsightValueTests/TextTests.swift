@@ -1,3 +1,5 @@
+// Editing a text is editing an array of its scalars, however it is divided.
+
 import Foundation
 import HindsightValue
 import Testing
