@@ -27,13 +27,17 @@ let package = Package(
     .systemLibrary(
       name: "SystemXXHash", pkgConfig: "libxxhash",
       providers: [.apt(["libxxhash-dev"]), .brew(["xxhash"])]),
+    .systemLibrary(
+      name: "SystemZstd", pkgConfig: "libzstd",
+      providers: [.apt(["libzstd-dev"]), .brew(["zstd"])]),
 
     .target(name: "HindsightValue", swiftSettings: settings),
     .target(name: "HindsightCore", dependencies: ["HindsightValue"], swiftSettings: settings),
     .target(name: "HindsightLMDB", dependencies: ["SystemLMDB"], swiftSettings: settings),
     .target(
       name: "HindsightLog",
-      dependencies: ["HindsightCore", "HindsightLMDB", "SystemXXHash"], swiftSettings: settings),
+      dependencies: ["HindsightCore", "HindsightLMDB", "SystemXXHash", "SystemZstd"],
+      swiftSettings: settings),
     .target(
       name: "Hindsight", dependencies: ["HindsightCore", "HindsightLog", "HindsightValue"],
       swiftSettings: settings),

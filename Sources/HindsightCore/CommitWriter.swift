@@ -218,12 +218,15 @@ final class CommitWriter<R: Reducer> {
   ) {
     if !attempt.isSpeculative { holder.lockForWriting() }
     if let head {
+      var reducing = (count: 0, duration: Duration.zero)
       if !attempt.isSpeculative {
+        let start = ContinuousClock.now
         for position in group.indices { reduce(group[position], attempt, position) }
+        reducing = (builder.eventCount, .now - start)
       }
       holder.change { _, index in index = head.index }
       applied = head
-      snapshotter.committed(head, holder)
+      snapshotter.committed(head, holder, reducing: reducing)
     }
     holder.unlockAfterWriting()
     for (entry, outcome) in zip(group, attempt.outcomes) {

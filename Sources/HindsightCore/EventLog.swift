@@ -84,6 +84,9 @@ public protocol EventLog: AnyObject, Sendable {
   /// or of the genesis record for 0. Nil where the log doesn't reach the index.
   func digest(at index: EventIndex) throws -> UInt64?
 
+  /// How many bytes the log takes as it is stored.
+  func storedSize() throws -> UInt64
+
   /// The log's digest function (LMDB: XXH3, 64 bits, seed 0).
   func digest(of bytes: UnsafeRawBufferPointer) -> UInt64
 

@@ -81,6 +81,12 @@ public final class MemoryLog: EventLog {
     }
   }
 
+  public func storedSize() throws -> UInt64 {
+    contents.withLock { contents in
+      contents.records.reduce(0) { $0 + UInt64($1.bytes.count) }
+    }
+  }
+
   public func digest(of bytes: UnsafeRawBufferPointer) -> UInt64 { Self.digest(bytes) }
 
   public func close() throws {

@@ -36,7 +36,7 @@ package struct SnapshotPlan<R: Reducer>: Sendable {
     var ignored: [IgnoredSnapshot] = []
     let indexes: [EventIndex]
     do {
-      indexes = try storage.indexes(reducerName: reducer.name, reducerVersion: reducer.version)
+      indexes = try summaries().map(\.index)
     } catch {
       return (nil, [IgnoredSnapshot(index: 0, reason: "the snapshots can't be listed: \(error)")])
     }
@@ -57,6 +57,26 @@ package struct SnapshotPlan<R: Reducer>: Sendable {
       }
     }
     return (nil, ignored)
+  }
+
+  private func summaries() throws -> [SnapshotSummary] {
+    try storage.summaries(reducerName: reducer.name, reducerVersion: reducer.version)
+  }
+
+  /// Removes as many snapshots as are needed for the others to fit into a number of bytes.
+  ///
+  /// The newest stays. Of the others, that one goes whose neighbours are nearest to each other, so
+  /// that what remains is spread over the history.
+  package func thinOut(toSize sizeMax: UInt64) throws {
+    var kept = try summaries()
+    var size = kept.reduce(0) { $0 + $1.storedSize }
+    while size > sizeMax, kept.count > 1 {
+      let position = SnapshotThinning.leastUseful(in: kept.map(\.index))
+      let removed = kept.remove(at: position)
+      size -= removed.storedSize
+      try storage.remove(
+        reducerName: reducer.name, reducerVersion: reducer.version, index: removed.index)
+    }
   }
 
   private func load(_ index: EventIndex) throws -> R.State? {
@@ -98,5 +118,22 @@ package struct SnapshotPlan<R: Reducer>: Sendable {
       redactionEpoch: 0, stateDigest: bytes.withUnsafeBytes { log.digest(of: $0) },
       stateSize: UInt64(bytes.count))
     try storage.save(header, state: bytes)
+  }
+}
+
+/// Which snapshot is missed least.
+package enum SnapshotThinning {
+  /// The position of the index without which the gap is smallest; never the last one.
+  ///
+  /// - Parameter indexes: at least two, ascending.
+  package static func leastUseful(in indexes: [EventIndex]) -> Int {
+    var best = 0
+    var bestGap = EventIndex.max
+    for position in indexes.indices.dropLast() {
+      let before = position == 0 ? 0 : indexes[position - 1]
+      let gap = indexes[position + 1] - before
+      if gap < bestGap { (best, bestGap) = (position, gap) }
+    }
+    return best
   }
 }

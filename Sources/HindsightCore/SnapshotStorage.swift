@@ -38,10 +38,23 @@ public struct SnapshotHeader: Sendable, Hashable {
   }
 }
 
+/// Where a snapshot is, and how much room it takes.
+public struct SnapshotSummary: Sendable, Hashable {
+  /// The index whose state it holds.
+  public let index: EventIndex
+  /// How many bytes it takes as it is stored.
+  public let storedSize: UInt64
+
+  package init(index: EventIndex, storedSize: UInt64) {
+    self.index = index
+    self.storedSize = storedSize
+  }
+}
+
 /// A place for snapshots. Blocking; may be called from any thread.
 public protocol SnapshotStorage: AnyObject, Sendable {
-  /// The indexes of all snapshots of a reducer and version, ascending, whatever state they are in.
-  func indexes(reducerName: String, reducerVersion: UInt64) throws -> [EventIndex]
+  /// All snapshots of a reducer and version, ascending by index, whatever state they are in.
+  func summaries(reducerName: String, reducerVersion: UInt64) throws -> [SnapshotSummary]
 
   /// The header of a snapshot, or nil where there is none.
   ///

@@ -1,6 +1,8 @@
 // Writes snapshots on a thread of its own, from a copy of the state.
 // It always holds: a snapshot that fails stops nothing, and one is written at a time.
 
+import HindsightValue
+
 /// Decides when a snapshot is due, and writes it in the background.
 ///
 /// Unchecked: everything mutable is used under the lock.
@@ -13,21 +15,25 @@ final class Snapshotter<R: Reducer>: @unchecked Sendable {
 
   private let plan: SnapshotPlan<R>?
   private let log: any EventLog
-  private let policy: SnapshotPolicy
+  private let coder: EventCoder<R.Event>
+  private let clock = ContinuousClock()
   private let lock = Lock()
   private var jobs: [Job] = []
   private var isWorking = false
   private var isClosed = false
   private var newestIndex: EventIndex
+  private var pacer: SnapshotPacer
   private var failure: (any Error)?
 
   /// - Parameter newestIndex: the index of the snapshot that the state was read from, or 0.
   init(
-    plan: SnapshotPlan<R>?, log: any EventLog, policy: SnapshotPolicy, newestIndex: EventIndex
+    plan: SnapshotPlan<R>?, log: any EventLog, coder: EventCoder<R.Event>,
+    policy: SnapshotPolicy, newestIndex: EventIndex
   ) {
     self.plan = plan
     self.log = log
-    self.policy = policy
+    self.coder = coder
+    pacer = SnapshotPacer(policy: policy)
     self.newestIndex = newestIndex
   }
 
@@ -35,11 +41,17 @@ final class Snapshotter<R: Reducer>: @unchecked Sendable {
   var lastError: (any Error)? { lock.withLock { failure } }
 
   /// Starts a snapshot where one is due. Called by the writer, with the state locked.
-  func committed(_ head: LogHead, _ holder: StateHolder<R.State>) {
-    guard plan != nil, case .every(let count) = policy else { return }
+  ///
+  /// - Parameter reducing: how many events the commit had, and how long reducing them took.
+  func committed(
+    _ head: LogHead, _ holder: StateHolder<R.State>, reducing: (count: Int, duration: Duration)
+  ) {
+    guard plan != nil else { return }
     lock.lock()
     defer { lock.unlock() }
-    guard !isClosed, !isWorking, head.index - min(newestIndex, head.index) >= count else { return }
+    pacer.reduced(reducing.count, in: reducing.duration)
+    let count = head.index - min(newestIndex, head.index)
+    guard !isClosed, !isWorking, pacer.isDue(eventCount: count, now: clock.now) else { return }
     holder.change { state, _ in
       start(Job(state: state, index: head.index, completion: nil))
     }
@@ -95,8 +107,13 @@ final class Snapshotter<R: Reducer>: @unchecked Sendable {
         return jobs.removeFirst()
       }
       guard let job else { return }
+      let start = clock.now
       let result = Result { try write(job) }
+      let end = clock.now
+      let sample = decodingSample(through: job.index)
       lock.withLock {
+        pacer.wrote(in: end - start, now: end)
+        pacer.decoded(sample.count, in: sample.duration)
         if case .failure(let error) = result { failure = error } else { failure = nil }
       }
       job.completion?.resume(with: result)
@@ -112,8 +129,31 @@ final class Snapshotter<R: Reducer>: @unchecked Sendable {
     try StoreScope.$isInside.withValue(true) {
       try plan.save(job.state, index: job.index, commitDigest: digest)
     }
+    try plan.thinOut(toSize: max(Self.keptSizeMin, log.storedSize()))
     return job.index
   }
+
+  /// Snapshots may take so many bytes, however short the log is.
+  private static var keptSizeMin: UInt64 { 16 << 20 }
+
+  /// Decodes the newest events up to an index, to see how long it takes.
+  private func decodingSample(through index: EventIndex) -> (count: Int, duration: Duration) {
+    var count = 0
+    var scratch = CBORWriter()
+    let first = index - min(index - 1, Self.sampleCount - 1)
+    let start = clock.now
+    // What can't be read isn't this one's to report.
+    try? log.forEachEvent(in: first...index) { event in
+      _ = try coder.decode(
+        type: EventType(name: event.typeName, form: event.form),
+        payload: event.payloadBytes.span.bytes, scratch: &scratch)
+      count += 1
+      return .next
+    }
+    return (count, clock.now - start)
+  }
+
+  private static var sampleCount: EventIndex { 256 }
 }
 
 extension HindsightError {

@@ -102,8 +102,8 @@ final class StoreEngine<R: Reducer>: @unchecked Sendable {
     let queue = CommitQueue<R>(sizeMax: options.queueSizeMax)
     let holder = StateHolder(state: state, index: index)
     let snapshotter = Snapshotter(
-      plan: log.isReadOnly ? nil : recovery.snapshots, log: log, policy: options.snapshotPolicy,
-      newestIndex: report.snapshotIndex ?? 0)
+      plan: log.isReadOnly ? nil : recovery.snapshots, log: log, coder: recovery.coder,
+      policy: options.snapshotPolicy, newestIndex: report.snapshotIndex ?? 0)
     let engine = StoreEngine(
       log: log, storage: storage, holder: holder, queue: queue, snapshotter: snapshotter,
       recovery: report)

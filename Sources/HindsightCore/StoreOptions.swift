@@ -2,6 +2,9 @@
 
 /// When a store writes snapshots.
 public enum SnapshotPolicy: Sendable, Hashable {
+  /// When replaying what came since the last one would take longer than a hundredth of a second, by
+  /// measured cost; but spending no more than a twentieth of the time on snapshots.
+  case automatic
   /// After the commit with which that many events have come since the last one.
   case every(EventIndex)
   /// Only where `snapshot()` is called.
@@ -10,7 +13,10 @@ public enum SnapshotPolicy: Sendable, Hashable {
 
 /// How a store is opened.
 public struct StoreOptions: Sendable {
-  /// When snapshots are written. Default: every 10,000 events.
+  /// When snapshots are written. Default: automatically.
+  ///
+  /// Whatever the policy, old snapshots are thinned out so that all together take no more bytes
+  /// than the log does (but at least 16 MiB); those that remain are spread over all of the history.
   public var snapshotPolicy: SnapshotPolicy
   /// How many bytes of encoded events may wait for their commit before dispatchers do. Default: 64
   /// MiB.
@@ -36,7 +42,7 @@ public struct StoreOptions: Sendable {
 
   /// Options with their defaults.
   public init(
-    snapshotPolicy: SnapshotPolicy = .every(10_000), queueSizeMax: Int = 64 << 20,
+    snapshotPolicy: SnapshotPolicy = .automatic, queueSizeMax: Int = 64 << 20,
     isReadOnly: Bool = false, mapSize: Int = 1 << 40, readerSlots: Int = 1_024,
     allowsNetworkFileSystem: Bool = false, clock: @escaping @Sendable () -> Timestamp = { .now }
   ) {

@@ -51,6 +51,9 @@ package final class Environment: Sendable {
   /// The size of a page in bytes.
   package var pageSize: Int { core.pageSize }
 
+  /// The size of all pages up to the last one in use, in bytes.
+  package var usedSizeBytes: Int { (core.information().lastPage + 1) * core.pageSize }
+
   /// A table by its name, or nil where there is none. Its handle is kept.
   package func table(named name: String) throws(LMDBError) -> Table? {
     try core.table(named: name)

@@ -80,6 +80,11 @@ extension LMDBLog {
     }
   }
 
+  /// How many bytes the log's pages take, up to the last one in use.
+  public func storedSize() throws -> UInt64 {
+    try using { UInt64($0.usedSizeBytes) }
+  }
+
   /// Calls a closure with the environment; storage errors become the store's.
   func using<Result>(_ body: (Environment) throws -> Result) throws -> Result {
     do {

@@ -88,12 +88,13 @@ public final class LMDBSnapshotStorage: SnapshotStorage {
     return (environment, tables)
   }
 
-  public func indexes(reducerName: String, reducerVersion: UInt64) throws -> [EventIndex] {
+  /// All snapshots of a reducer and version, ascending by index; see ``SnapshotStorage``.
+  public func summaries(reducerName: String, reducerVersion: UInt64) throws -> [SnapshotSummary] {
     try reading(index: 0) { environment, tables in
       let prefix = SnapshotKey(
         reducerName: reducerName, reducerVersion: reducerVersion, index: 0
       ).prefix
-      var found: [EventIndex] = []
+      var found: [SnapshotSummary] = []
       let transaction = try environment.beginRead()
       var cursor = try transaction.cursor(tables.headers)
       var next = try cursor.seek(.bytes(prefix))
@@ -102,7 +103,10 @@ public final class LMDBSnapshotStorage: SnapshotStorage {
         guard key.starts(with: prefix) else { break }
         // A longer name may begin with the bytes of this one and its version.
         if key.count == prefix.count + 8 {
-          found.append(key.suffix(8).reduce(0) { $0 << 8 | UInt64($1) })
+          let index = key.suffix(8).reduce(0) { $0 << 8 | UInt64($1) }
+          // A damaged header is listed, too: looking closer says what is wrong with it.
+          let record = try? SnapshotRecord(entry.value, index: index)
+          found.append(SnapshotSummary(index: index, storedSize: record?.storedSize ?? 0))
         }
         next = try cursor.move(.next)
       }
@@ -129,6 +133,7 @@ public final class LMDBSnapshotStorage: SnapshotStorage {
     } ?? []
   }
 
+  /// The header of a snapshot; see ``SnapshotStorage``.
   public func header(
     reducerName: String, reducerVersion: UInt64, index: EventIndex
   ) throws -> SnapshotHeader? {
@@ -140,6 +145,7 @@ public final class LMDBSnapshotStorage: SnapshotStorage {
     } ?? nil
   }
 
+  /// The encoded state of a snapshot; see ``SnapshotStorage``.
   public func state(of header: SnapshotHeader) throws -> [UInt8] {
     let key = SnapshotKey(header)
     let state: [UInt8]? = try reading(index: header.index) { environment, tables in
@@ -147,18 +153,20 @@ public final class LMDBSnapshotStorage: SnapshotStorage {
       guard let record = try record(key, transaction, tables), record.header == header else {
         throw HindsightError.unusableSnapshot("it is gone, or another", index: header.index)
       }
-      guard record.storedSize == header.stateSize, let size = Int(exactly: header.stateSize) else {
+      guard let size = Int(exactly: header.stateSize),
+        record.chunkCount
+          == UInt32(exactly: (size + SnapshotRecord.chunkSize - 1) / SnapshotRecord.chunkSize)
+      else {
         throw HindsightError.unusableSnapshot("its sizes contradict", index: header.index)
       }
       var state: [UInt8] = []
       for chunk in 0..<record.chunkCount {
         guard let bytes = try transaction.value(tables.chunks, .bytes(key.bytes(chunk: chunk))),
-          bytes.byteCount <= size - state.count
+          append(bytes, of: record, size: min(SnapshotRecord.chunkSize, size - state.count), &state)
         else {
-          throw HindsightError.unusableSnapshot("a part of it is missing", index: header.index)
+          throw HindsightError.unusableSnapshot(
+            "a part of it is missing or damaged", index: header.index)
         }
-        if chunk == 0 { state.reserveCapacity(min(size, bytes.byteCount * Int(record.chunkCount))) }
-        bytes.withUnsafeBytes { state.append(contentsOf: $0) }
       }
       guard state.count == size,
         state.withUnsafeBytes({ Digest.of($0) }) == header.stateDigest
@@ -173,32 +181,73 @@ public final class LMDBSnapshotStorage: SnapshotStorage {
     return state
   }
 
+  /// Appends a chunk's content, of a size, to a state.
+  ///
+  /// - Returns: false where the chunk hasn't got that content.
+  private func append(
+    _ chunk: RawSpan, of record: SnapshotRecord, size: Int, _ state: inout [UInt8]
+  ) -> Bool {
+    switch record.compression {
+    case .none:
+      guard chunk.byteCount == size else { return false }
+      chunk.withUnsafeBytes { state.append(contentsOf: $0) }
+      return true
+    case .zstandard:
+      let start = state.count
+      state.append(contentsOf: repeatElement(0, count: size))
+      return chunk.withUnsafeBytes { bytes in
+        state.withUnsafeMutableBytes { target in
+          Zstandard.decompress(
+            bytes, into: UnsafeMutableRawBufferPointer(rebasing: target[start...]))
+        }
+      }
+    }
+  }
+
+  /// Stores a snapshot, compressed where that makes all of its chunks smaller.
   public func save(_ header: SnapshotHeader, state: [UInt8]) throws {
     guard header.reducerName.utf8.count <= GenesisRecord.reducerNameSizeMax else {
       throw HindsightError(.invalidOption, "the reducer's name is too long for a snapshot")
     }
     precondition(header.stateSize == UInt64(state.count), "a header says its state's size")
     let key = SnapshotKey(header)
-    let record = SnapshotRecord(header)
+    let (chunks, compression) = Self.chunks(of: state)
+    let storedSize = chunks.reduce(0) { $0 + $1.count }
+    let record = SnapshotRecord(
+      header, storedSize: UInt64(storedSize), compression: compression)
     try writing { transaction, tables in
-      try transaction.reserveSpace(forValueBytes: state.count)
+      try transaction.reserveSpace(forValueBytes: storedSize)
       try removeChunks(key, &transaction, tables)
       try transaction.put(tables.headers, .bytes(key.bytes), record.encoded())
-      for chunk in 0..<Int(record.chunkCount) {
-        let start = chunk * SnapshotRecord.chunkSize
-        let part = start..<min(start + SnapshotRecord.chunkSize, state.count)
+      for (number, chunk) in chunks.enumerated() {
         try transaction.reserve(
-          tables.chunks, .bytes(key.bytes(chunk: UInt32(chunk))), sizeBytes: part.count,
+          tables.chunks, .bytes(key.bytes(chunk: UInt32(number))), sizeBytes: chunk.count,
           placement: .anywhere
         ) { target in
-          state.withUnsafeBytes {
-            target.copyMemory(from: UnsafeRawBufferPointer(rebasing: $0[part]))
-          }
+          chunk.withUnsafeBytes { target.copyMemory(from: $0) }
         }
       }
     }
   }
 
+  /// A state's chunks as they are stored.
+  private static func chunks(
+    of state: [UInt8]
+  ) -> ([ArraySlice<UInt8>], SnapshotRecord.Compression) {
+    let plain = stride(from: 0, to: state.count, by: SnapshotRecord.chunkSize).map {
+      state[$0..<min($0 + SnapshotRecord.chunkSize, state.count)]
+    }
+    var compressed: [ArraySlice<UInt8>] = []
+    for chunk in plain {
+      guard let smaller = chunk.withUnsafeBytes({ Zstandard.compressed($0) }) else {
+        return (plain, .none)
+      }
+      compressed.append(smaller[...])
+    }
+    return (compressed, .zstandard)
+  }
+
+  /// Removes a snapshot, if it is there.
   public func remove(reducerName: String, reducerVersion: UInt64, index: EventIndex) throws {
     let key = SnapshotKey(reducerName: reducerName, reducerVersion: reducerVersion, index: index)
     try writing { transaction, tables in

@@ -9,7 +9,7 @@
 //   offset  size  field
 //        0     4  magic "HSS1"
 //        4     2  format version, 1
-//        6     2  compression, 0: none (no other is defined in version 1)
+//        6     2  compression, 0: none, 1: each chunk is a Zstandard frame
 //        8     8  the reducer's version
 //       16     8  the index
 //       24     8  digest of the commit at the index
@@ -32,18 +32,26 @@ struct SnapshotRecord: Equatable {
   /// The size of all chunks as they are stored, in bytes.
   var storedSize: UInt64
   var chunkCount: UInt32
+  var compression: Compression
+
+  /// How chunks are stored.
+  enum Compression: UInt16 {
+    case none = 0
+    case zstandard = 1
+  }
 
   static let magic: UInt32 = 0x3153_5348
   static let formatVersion: UInt16 = 1
   static let headerSize = 88
   static let digestSize = 8
-  /// The size of each chunk but the last, in bytes.
-  static let chunkSize = 1 << 24
+  /// The size of each chunk but the last before it is compressed, in bytes.
+  static let chunkSize = 1 << 22
 
-  /// The record of an uncompressed state.
-  init(_ header: SnapshotHeader) {
+  /// The record of a state whose chunks take that many bytes.
+  init(_ header: SnapshotHeader, storedSize: UInt64, compression: Compression) {
     self.header = header
-    storedSize = header.stateSize
+    self.storedSize = storedSize
+    self.compression = compression
     chunkCount = UInt32((Int(header.stateSize) + Self.chunkSize - 1) / Self.chunkSize)
   }
 
@@ -55,7 +63,7 @@ struct SnapshotRecord: Equatable {
       bytes.load(0, as: UInt32.self) == Self.magic
     else { throw .unusableSnapshot("its header doesn't begin as one", index: index) }
     guard bytes.load(4, as: UInt16.self) == Self.formatVersion,
-      bytes.load(6, as: UInt16.self) == 0
+      let compression = Compression(rawValue: bytes.load(6, as: UInt16.self))
     else { throw .unusableSnapshot("it has a newer format", index: index) }
     let digested = bytes.extracting(0..<(bytes.byteCount - Self.digestSize))
     let nameSize = Int(bytes.load(84, as: UInt32.self))
@@ -71,6 +79,7 @@ struct SnapshotRecord: Equatable {
       schemaVersion: bytes.load(40, as: UInt64.self),
       redactionEpoch: bytes.load(48, as: UInt64.self),
       stateDigest: bytes.load(56, as: UInt64.self), stateSize: bytes.load(64, as: UInt64.self))
+    self.compression = compression
     storedSize = bytes.load(72, as: UInt64.self)
     chunkCount = bytes.load(80, as: UInt32.self)
   }
@@ -83,7 +92,7 @@ struct SnapshotRecord: Equatable {
     }
     append(Self.magic)
     append(Self.formatVersion)
-    append(UInt16(0))
+    append(compression.rawValue)
     append(header.reducerVersion)
     append(header.index)
     append(header.commitDigest)

@@ -44,8 +44,8 @@ struct SnapshotVerifier {
       _ = try storage.state(of: header)
     } catch let error as HindsightError {
       let isThere =
-        (try? storage.indexes(reducerName: key.reducerName, reducerVersion: key.reducerVersion))?
-        .contains(key.index) ?? true
+        (try? storage.summaries(reducerName: key.reducerName, reducerVersion: key.reducerVersion))?
+        .contains { $0.index == key.index } ?? true
       if isThere { result.add(error.message, at: key.index) }
     } catch {
       result.add("\(error)", at: key.index)

@@ -34,7 +34,8 @@ import Testing
       }
       for name in names {
         for version in [0, 1, UInt64.max] {
-          let indexes = try storage.indexes(reducerName: name, reducerVersion: version)
+          let indexes = try storage.summaries(reducerName: name, reducerVersion: version).map(
+            \.index)
           #expect(indexes == [0, 1, 256, 300, .max])
           for index in indexes {
             let header = try #require(
@@ -43,7 +44,7 @@ import Testing
               try storage.state(of: header) == Array("\(name) \(version) \(index)".utf8))
           }
         }
-        #expect(try storage.indexes(reducerName: name, reducerVersion: 2) == [])
+        #expect(try storage.summaries(reducerName: name, reducerVersion: 2).map(\.index) == [])
       }
       let missing = try storage.header(reducerName: "test", reducerVersion: 1, index: 2)
       #expect(missing == nil)
@@ -61,7 +62,7 @@ import Testing
       expect(.unusableSnapshot) { try storage.state(of: makeHeader(index: 5, large)) }
       try storage.remove(reducerName: "test", reducerVersion: 1, index: 5)
       try storage.remove(reducerName: "test", reducerVersion: 1, index: 5)
-      #expect(try storage.indexes(reducerName: "test", reducerVersion: 1) == [6])
+      #expect(try storage.summaries(reducerName: "test", reducerVersion: 1).map(\.index) == [6])
       expect(.unusableSnapshot) { try storage.state(of: makeHeader(index: 5, small)) }
       // What was removed left nothing behind.
       let environment = try Environment.open(path + "/snapshots.mdb")
@@ -88,7 +89,7 @@ import Testing
         try transaction.put(table, .bytes(key), bytes)
         try transaction.commit()
         expect(.unusableSnapshot, index: 5) { try storage.state(of: header) }
-        #expect(try storage.indexes(reducerName: "test", reducerVersion: 1) == [5])
+        #expect(try storage.summaries(reducerName: "test", reducerVersion: 1).map(\.index) == [5])
       }
     }
   }
@@ -103,7 +104,7 @@ import Testing
         options.access = .readOnly
         let reader = LMDBSnapshotStorage.open(path: path, options: options)
         #expect(reader.problems.count == 1)
-        #expect(try reader.indexes(reducerName: "test", reducerVersion: 1) == [])
+        #expect(try reader.summaries(reducerName: "test", reducerVersion: 1) == [])
         expect(.readOnly) { try reader.save(makeHeader(index: 1, [1]), state: [1]) }
         let storage = LMDBSnapshotStorage.open(path: path, options: .test)
         #expect(storage.problems.count == (garbage.isEmpty ? 0 : 2), "\(storage.problems)")
@@ -144,7 +145,7 @@ import Testing
         try damaged.write(to: file)
         let storage = LMDBSnapshotStorage.open(path: directory.path, options: .test)
         replacedCount += storage.problems.isEmpty ? 0 : 1
-        for index in try storage.indexes(reducerName: "test", reducerVersion: 1) {
+        for index in try storage.summaries(reducerName: "test", reducerVersion: 1).map(\.index) {
           if let header = try? storage.header(
             reducerName: "test", reducerVersion: 1, index: index)
           {
@@ -165,7 +166,7 @@ import Testing
       options.access = .readOnly
       let storage = LMDBSnapshotStorage.open(path: path, options: options)
       #expect(storage.problems == [])
-      #expect(try storage.indexes(reducerName: "test", reducerVersion: 1) == [])
+      #expect(try storage.summaries(reducerName: "test", reducerVersion: 1).map(\.index) == [])
       #expect(!FileManager.default.fileExists(atPath: path + "/snapshots.mdb"))
     }
   }
@@ -177,7 +178,7 @@ import Testing
         atPath: path + "/snapshots.mdb", withIntermediateDirectories: true)
       let storage = LMDBSnapshotStorage.open(path: path, options: .test)
       #expect(!storage.problems.isEmpty)
-      #expect(try storage.indexes(reducerName: "test", reducerVersion: 1) == [])
+      #expect(try storage.summaries(reducerName: "test", reducerVersion: 1).map(\.index) == [])
     }
   }
 
