@@ -103,7 +103,8 @@ struct RootCommand: ParsableCommand {
       version: HindsightTool.version,
       subcommands: [
         ImportCommand.self, ExportCommand.self, LogCommand.self, ShowCommand.self,
-        StateCommand.self, DiffCommand.self, VerifyCommand.self, VersionCommand.self,
+        StateCommand.self, DiffCommand.self, StatsCommand.self, SnapshotsCommand.self,
+        VerifyCommand.self, CompletionsCommand.self, VersionCommand.self,
       ])
   }
 

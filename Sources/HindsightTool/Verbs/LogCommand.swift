@@ -1,6 +1,7 @@
 // `log`: lists events, one a line, newest first.
 
 import HindsightCore
+import HindsightLog
 import HindsightValue
 
 struct LogCommand: ToolCommand {
@@ -25,6 +26,8 @@ struct LogCommand: ToolCommand {
     help: "Only events at or before a time.", transform: { try parsedTime($0) })
   var until: Timestamp?
   @Option(name: .shortAndLong, help: "At most that many events.") var number: Int?
+  @Flag(help: "Oldest first, and go on with each event that comes, until interrupted.")
+  var follow = false
   @Flag(help: "Print each event as one line of JSON.") var json = false
   @Flag(help: "Print payloads whole.") var full = false
 
@@ -32,30 +35,53 @@ struct LogCommand: ToolCommand {
 
   func validate() throws {
     if let number, number < 0 { throw ValidationError("--number can't be below 0") }
+    if follow, range.map({ $0.through != .head }) ?? false {
+      throw ValidationError("--follow goes on from the head: leave the range's end out")
+    }
   }
 
-  func run(in tool: ToolContext) throws -> ExitStatus {
+  func run(in tool: ToolContext) async throws -> ExitStatus {
     let opened = try tool.openForReading(store)
     defer { opened.close() }
-    guard number != 0, let indexes = try opened.indexes(of: range ?? .all) else {
-      return .success
-    }
     let line = EventLine(
-      terminal: tool.output.terminal, indexWidth: String(indexes.upperBound).count, isFull: full)
+      terminal: tool.output.terminal, indexWidth: String(opened.head).count, isFull: full)
     var count = 0
-    try opened.log.forEachEvent(in: indexes, reversed: !reverse) { event in
-      guard matches(event) else { return .next }
-      if json {
-        try tool.output.writeLine(
-          JSONWriter(keyOrder: .bytes).string(
-            try event.json(withIndex: true, withRecordedTime: true)))
-      } else {
-        try tool.output.writeLine(try line.text(event))
+    func show(_ indexes: ClosedRange<EventIndex>, reversed: Bool) throws {
+      guard count != number else { return }
+      try opened.log.forEachEvent(in: indexes, reversed: reversed) { event in
+        guard matches(event) else { return .next }
+        try write(event, line, tool.output)
+        count += 1
+        return count == number ? .stop : .next
       }
-      count += 1
-      return count == number ? .stop : .next
+    }
+    let indexes = try opened.indexes(of: range ?? .all)
+    if let indexes { try show(indexes, reversed: !reverse && !follow) }
+    var head = opened.head
+    while follow, count != number {
+      try tool.output.flush()
+      let next = try opened.log.head().index
+      if next > head {
+        try show((head + 1)...next, reversed: false)
+        head = next
+      } else {
+        try await Task.sleep(for: Self.pollInterval)
+      }
     }
     return .success
+  }
+
+  /// How long to wait before looking for new commits.
+  private static let pollInterval = Duration.milliseconds(50)
+
+  private func write(_ event: RecordedEvent, _ line: EventLine, _ output: OutputSink) throws {
+    if json {
+      try output.writeLine(
+        JSONWriter(keyOrder: .bytes).string(
+          try event.json(withIndex: true, withRecordedTime: true)))
+    } else {
+      try output.writeLine(try line.text(event))
+    }
   }
 
   private func matches(_ event: RecordedEvent) -> Bool {
