@@ -88,6 +88,9 @@ public final class LMDBSnapshotStorage: SnapshotStorage {
     return (environment, tables)
   }
 
+  /// The indexes of all snapshots of a reducer and version, ascending. O(n) in their number.
+  ///
+  /// - Throws: ``HindsightError`` with code `unusableSnapshot`, or `closed`.
   public func indexes(reducerName: String, reducerVersion: UInt64) throws -> [EventIndex] {
     try reading(index: 0) { environment, tables in
       let prefix = SnapshotKey(
@@ -129,6 +132,9 @@ public final class LMDBSnapshotStorage: SnapshotStorage {
     } ?? []
   }
 
+  /// The header of a snapshot, or nil where there is none. O(log n).
+  ///
+  /// - Throws: ``HindsightError`` with code `unusableSnapshot` where it can't be read.
   public func header(
     reducerName: String, reducerVersion: UInt64, index: EventIndex
   ) throws -> SnapshotHeader? {
@@ -140,6 +146,9 @@ public final class LMDBSnapshotStorage: SnapshotStorage {
     } ?? nil
   }
 
+  /// The encoded state of a snapshot, its size and digest checked. O(n) in its bytes.
+  ///
+  /// - Throws: ``HindsightError`` with code `unusableSnapshot` where it isn't what the header says.
   public func state(of header: SnapshotHeader) throws -> [UInt8] {
     let key = SnapshotKey(header)
     let state: [UInt8]? = try reading(index: header.index) { environment, tables in
@@ -173,6 +182,9 @@ public final class LMDBSnapshotStorage: SnapshotStorage {
     return state
   }
 
+  /// Stores a snapshot durably, in place of one of the same reducer, version and index.
+  ///
+  /// - Throws: ``HindsightError``; nothing is stored then. Code `readOnly` where there is no file.
   public func save(_ header: SnapshotHeader, state: [UInt8]) throws {
     guard header.reducerName.utf8.count <= GenesisRecord.reducerNameSizeMax else {
       throw HindsightError(.invalidOption, "the reducer's name is too long for a snapshot")
@@ -199,6 +211,9 @@ public final class LMDBSnapshotStorage: SnapshotStorage {
     }
   }
 
+  /// Removes a snapshot, if it is there.
+  ///
+  /// - Throws: ``HindsightError``; code `readOnly` where there is no file to write to.
   public func remove(reducerName: String, reducerVersion: UInt64, index: EventIndex) throws {
     let key = SnapshotKey(reducerName: reducerName, reducerVersion: reducerVersion, index: index)
     try writing { transaction, tables in
