@@ -1,8 +1,8 @@
-// Notices a data file that was cut off before LMDB touches a page that isn't there, which would be a
-// signal (SIGBUS) and the process's end.
+// Notices a data file that was cut off before LMDB touches a page that isn't there, which would be
+// a signal (SIGBUS) and the process's end.
 //
-// Looked at whenever a transaction begins. A file that is cut off while a transaction reads it still
-// ends the process; nothing but a signal handler could prevent that.
+// Looked at whenever a transaction begins. A file that is cut off while a transaction reads it
+// still ends the process; nothing but a signal handler could prevent that.
 
 import Synchronization
 

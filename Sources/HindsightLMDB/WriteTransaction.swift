@@ -174,8 +174,8 @@ package struct WriteTransaction: ~Copyable {
 
   /// Commits, and makes durable, all that the transaction did.
   ///
-  /// - Throws: ``LMDBError``; whether the commit is in the file is unknown then, and the environment
-  ///   takes no further write transaction until it is opened anew.
+  /// - Throws: ``LMDBError``; whether the commit is in the file is unknown then, and the
+  ///   environment takes no further write transaction until it is opened anew.
   package mutating func commit() throws(LMDBError) {
     let access = try live("committing to")
     handle = nil

@@ -1,6 +1,5 @@
-// Appending a commit.
-// It always holds: a commit whose append returned is on the disk, and follows the head it was made
-// after.
+// Appending a commit to the log, durably.
+// It always holds: a commit whose append returned is on the disk, behind the head it was made for.
 
 public import HindsightCore
 import HindsightLMDB

@@ -88,7 +88,9 @@ public final class LMDBSnapshotStorage: SnapshotStorage {
     return (environment, tables)
   }
 
-  /// All snapshots of a reducer and version, ascending by index; see ``SnapshotStorage``.
+  /// All snapshots of a reducer and version, ascending by index. O(n) in their number.
+  ///
+  /// - Throws: ``HindsightError`` with code `unusableSnapshot`, or `closed`.
   public func summaries(reducerName: String, reducerVersion: UInt64) throws -> [SnapshotSummary] {
     try reading(index: 0) { environment, tables in
       let prefix = SnapshotKey(
@@ -133,7 +135,9 @@ public final class LMDBSnapshotStorage: SnapshotStorage {
     } ?? []
   }
 
-  /// The header of a snapshot; see ``SnapshotStorage``.
+  /// The header of a snapshot, or nil where there is none. O(log n).
+  ///
+  /// - Throws: ``HindsightError`` with code `unusableSnapshot` where it can't be read.
   public func header(
     reducerName: String, reducerVersion: UInt64, index: EventIndex
   ) throws -> SnapshotHeader? {
@@ -145,7 +149,9 @@ public final class LMDBSnapshotStorage: SnapshotStorage {
     } ?? nil
   }
 
-  /// The encoded state of a snapshot; see ``SnapshotStorage``.
+  /// The encoded state of a snapshot, its size and digest checked. O(n) in its bytes.
+  ///
+  /// - Throws: ``HindsightError`` with code `unusableSnapshot` where it isn't what the header says.
   public func state(of header: SnapshotHeader) throws -> [UInt8] {
     let key = SnapshotKey(header)
     let state: [UInt8]? = try reading(index: header.index) { environment, tables in
@@ -204,7 +210,10 @@ public final class LMDBSnapshotStorage: SnapshotStorage {
     }
   }
 
-  /// Stores a snapshot, compressed where that makes all of its chunks smaller.
+  /// Stores a snapshot durably, in place of one of the same reducer, version and index; compressed
+  /// where that makes all of its chunks smaller.
+  ///
+  /// - Throws: ``HindsightError``; nothing is stored then. Code `readOnly` where there is no file.
   public func save(_ header: SnapshotHeader, state: [UInt8]) throws {
     guard header.reducerName.utf8.count <= GenesisRecord.reducerNameSizeMax else {
       throw HindsightError(.invalidOption, "the reducer's name is too long for a snapshot")
@@ -248,6 +257,8 @@ public final class LMDBSnapshotStorage: SnapshotStorage {
   }
 
   /// Removes a snapshot, if it is there.
+  ///
+  /// - Throws: ``HindsightError``; code `readOnly` where there is no file to write to.
   public func remove(reducerName: String, reducerVersion: UInt64, index: EventIndex) throws {
     let key = SnapshotKey(reducerName: reducerName, reducerVersion: reducerVersion, index: index)
     try writing { transaction, tables in

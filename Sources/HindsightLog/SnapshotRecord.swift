@@ -1,5 +1,5 @@
-// The byte layout of a snapshot: a header record, and its state in chunks. All numbers of the header
-// are little-endian, those of keys big-endian.
+// The byte layout of a snapshot: a header record, and its state in chunks. All numbers of the
+// header are little-endian, those of keys big-endian.
 //
 //   key     n  the reducer's name in UTF-8
 //           8  the reducer's version

@@ -1,5 +1,5 @@
-// Logs whose commits are damaged, missing or from elsewhere: each an error that names the index, and
-// a finding of the verifier.
+// Logs whose commits are damaged, missing or from elsewhere: each an error that names the index,
+// and a finding of the verifier.
 
 import Foundation
 import HindsightCore

@@ -45,8 +45,6 @@ struct LogKind: Sendable, CustomTestStringConvertible {
           #expect(try log.firstIndexes(lower...upper, reversed: true) == expected.reversed())
         }
       }
-      #expect(try log.firstIndexes(0...4) == [1, 3])
-      #expect(try log.firstIndexes(0...0) == [])
     }
   }
 

@@ -58,6 +58,17 @@ import Testing
     }
   }
 
+  @Test func `index 0 has no commit, and a scan may begin with it`() throws {
+    try withStore { path in
+      let log = try LMDBLog.open(path: path, options: .test)
+      defer { log.close() }
+      _ = try fill(log, commitSizes: [2, 1])
+      #expect(try log.firstIndexes(0...2) == [1])
+      #expect(try log.firstIndexes(0...3, reversed: true) == [3, 1])
+      #expect(try log.firstIndexes(0...0) == [])
+    }
+  }
+
   @Test func `two logs of one store in one process see each other's commits`() throws {
     try withStore { path in
       let first = try LMDBLog.open(path: path, options: .test)

@@ -14,7 +14,10 @@ extension LogKind {
         defer { log.close() }
         try body(log)
       }
-    }
+    },
+    LogKind(testDescription: "in memory") { body in
+      try body(MemoryLog(reducerName: "test", creationTime: Timestamp(rawValue: 0)))
+    },
   ]
 }
 
