@@ -75,5 +75,16 @@ let package = Package(
       dependencies: ["HindsightCore", "HindsightLMDB", "HindsightLog", "HindsightValue"],
       swiftSettings: settings),
     .testTarget(name: "TidyTests", swiftSettings: settings),
+
+    .target(
+      name: "CrashLedger", dependencies: ["HindsightCore"], path: "Tests/CrashLedger",
+      swiftSettings: settings),
+    .executableTarget(
+      name: "crash-child", dependencies: ["CrashLedger", "Hindsight"], path: "Tests/CrashChild",
+      swiftSettings: settings),
+    .testTarget(
+      name: "CrashTests",
+      dependencies: ["CrashLedger", "Hindsight", "HindsightCore", "HindsightLog", "crash-child"],
+      exclude: ["Shim"], swiftSettings: settings),
   ]
 )

@@ -1,0 +1,79 @@
+// Durable means durable: proven from the system calls of real runs, and shown to be able to fail.
+
+import CrashLedger
+import Foundation
+import HindsightLog
+import Testing
+
+@Suite(
+  .enabled(
+    if: TracingLibrary.compiler != nil,
+    "needs Linux and a C compiler: the toolchain's clang beside swift, clang, or cc"))
+struct DurabilityTests {
+  /// Traces a run, and checks it.
+  private func check(
+    _ kind: ChildTask.Kind, _ swallowing: TracedRun.Swallowing = .nothing
+  ) async throws -> (check: DurabilityCheck, trace: SystemCallTrace) {
+    var task = ChildTask(kind, path: "")
+    task.run = 1
+    task.taskCount = 16
+    task.stepCount = 12
+    // Snapshots are written meanwhile, to another file, whose flushes count for nothing.
+    task.snapshotEvery = 20
+    return try await onThread { [task] in
+      try withDirectory { directory in
+        let library = try TracingLibrary.compile(into: directory)
+        let run = try TracedRun(task, in: directory, swallowing: swallowing, library: library)
+        let report = try LogVerifier(path: run.store).verify()
+        #expect(report.findings.isEmpty)
+        let check = try DurabilityCheck(run.trace, store: run.store, pageSize: Int(getpagesize()))
+        #expect(check.acknowledgements.count == Int(report.headIndex))
+        #expect(Set(check.acknowledgements.map(\.mark)).count == check.acknowledgements.count)
+        #expect(check.commitCount == Int(report.commitCount))
+        return (check, run.trace)
+      }
+    }
+  }
+
+  @Test(arguments: [ChildTask.Kind.single, .batch, .transact, .mixed])
+  func `every dispatch returns after a flush that came after its commit's last byte`(
+    kind: ChildTask.Kind
+  ) async throws {
+    let (check, trace) = try await check(kind)
+    #expect(check.violations.isEmpty, "\(check.violations.prefix(5))")
+    #expect(check.acknowledgements.count >= 16 * 12)
+    // What the check relies on is in the trace.
+    #expect(trace.calls.contains { $0.kind == .dataSync && $0.path.hasSuffix("/log.mdb") })
+    #expect(trace.calls.contains { $0.path.hasSuffix("/snapshots.mdb") && $0.kind == .write })
+    #expect(!trace.calls.contains { $0.kind == .mapWritable && $0.path.hasSuffix("/log.mdb") })
+  }
+
+  @Test func `without any flush no acknowledgement passes`() async throws {
+    let (check, _) = try await check(.mixed, .all)
+    let failing = Set(check.violations.filter { $0.reason == .pagesNotDurable }.map(\.mark))
+    #expect(failing == Set(check.acknowledgements.map(\.mark)))
+    #expect(check.violations.filter { $0.reason == .namesNotDurable }.count == 2)
+  }
+
+  @Test func `without flushes of the pages no acknowledgement passes`() async throws {
+    let (check, _) = try await check(.single, .syncs)
+    let failing = Set(check.violations.filter { $0.reason == .pagesNotDurable }.map(\.mark))
+    #expect(failing == Set(check.acknowledgements.map(\.mark)))
+  }
+
+  @Test func `without flushes of the meta page hardly any acknowledgement passes`() async throws {
+    let (check, _) = try await check(.single, .writeThrough)
+    let failing = check.violations.filter { $0.reason == .metaPageNotDurable }
+    // The next commit's flush covers the meta page, and may come before a slow task's line.
+    #expect(failing.count > check.acknowledgements.count / 2)
+  }
+}
+
+/// A directory for a test, removed after it.
+func withDirectory<Result>(_ body: (String) throws -> Result) throws -> Result {
+  let path = FileManager.default.temporaryDirectory
+    .appendingPathComponent("hindsight-crash-\(UUID().uuidString)").path
+  try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
+  defer { try? FileManager.default.removeItem(atPath: path) }
+  return try body(path)
+}
