@@ -13,7 +13,8 @@ extension Store {
   ///   - path: the directory, by convention with the extension `hindsight`.
   ///   - options: how it is opened; with `isReadOnly`, the store must exist.
   /// - Throws: ``HindsightError``: `notAStore`, `unsupportedFormat`, `reducerMismatch`,
-  ///   `permissionDenied`, `networkFileSystem`, `invalidOption`, `inputOutput`, or with the index of
+  ///   `permissionDenied`, `networkFileSystem`, `invalidOption`, `inputOutput`, or with the index
+  /// of
   ///   an event that can't be replayed (`corrupt`, `missingCommit`, `unknownEventType`,
   ///   `undecodableEvent`, `unknownControlEvent`).
   public convenience init(

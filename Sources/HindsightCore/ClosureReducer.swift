@@ -2,8 +2,11 @@
 
 /// A reducer that is made of an initial state and a function of either shape.
 public struct ClosureReducer<State: Codable & Sendable, Event: Codable & Sendable>: Reducer {
+  /// The name that stores of it carry.
   public let name: String
+  /// The version of the function and the state's encoding.
   public let version: UInt64
+  /// The state before the first event.
   public let initialState: State
   private let function: @Sendable (inout State, Event) -> Void
 
@@ -32,6 +35,7 @@ public struct ClosureReducer<State: Codable & Sendable, Event: Codable & Sendabl
     }
   }
 
+  /// Changes the state by an event, with the function.
   public func reduce(into state: inout State, _ event: Event) {
     function(&state, event)
   }

@@ -164,7 +164,8 @@ public struct CommitRecord: ~Escapable {
 }
 
 extension RawSpan {
-  /// The little-endian number at an offset, aligned or not; out of bounds is a precondition failure.
+  /// The little-endian number at an offset, aligned or not; out of bounds is a precondition
+  /// failure.
   @inline(__always)
   package func load<T: FixedWidthInteger & BitwiseCopyable>(_ offset: Int, as type: T.Type) -> T {
     T(littleEndian: unsafeLoadUnaligned(fromByteOffset: offset, as: T.self))
@@ -238,7 +239,8 @@ package struct CommitEvent: ~Escapable {
   }
 }
 
-/// What is wrong with a commit record's bytes; who knows the index makes a ``HindsightError`` of it.
+/// What is wrong with a commit record's bytes; who knows the index makes a ``HindsightError`` of
+/// it.
 package struct CommitRecordError: Error, Sendable {
   package let message: String
   /// Whether the record is one that a newer version may well be able to read.

@@ -375,7 +375,8 @@ final class CommitWriter<R: Reducer> {
     }
   }
 
-  /// After so many events of other processes, and the end of a commit, others may look at the state.
+  /// After so many events of other processes, and the end of a commit, others may look at the
+  /// state.
   private static var stepCountMax: EventIndex { 4_096 }
 }
 

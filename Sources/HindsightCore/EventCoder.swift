@@ -185,7 +185,8 @@ extension EventForm {
   }
 }
 
-/// Why a recorded event isn't one of the app's; who knows the index makes a ``HindsightError`` of it.
+/// Why a recorded event isn't one of the app's; who knows the index makes a ``HindsightError`` of
+/// it.
 package struct EventDecodingError: Error {
   package enum Kind: Sendable {
     case unknownType

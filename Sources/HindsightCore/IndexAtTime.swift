@@ -4,8 +4,8 @@ extension EventLog {
   /// The last index up to which no event is later than a time.
   ///
   /// An event's time is when it occurred, else when it was recorded; what counts is the latest up
-  /// to an index, so that the answer grows with the time. 0 where the first event is later. O(log n)
-  /// in the events, and O(k) in those of one commit.
+  /// to an index, so that the answer grows with the time. 0 where the first event is later. O(log
+  /// n) in the events, and O(k) in those of one commit.
   ///
   /// - Throws: as ``scan(_:reversed:_:)``.
   public func index(at time: Timestamp) throws -> EventIndex {

@@ -5,7 +5,9 @@
 ///
 /// It behaves as the durable one does, and holds the same records; "durable" means applied here.
 public final class MemoryLog: EventLog {
+  /// What the log was made with.
   public let genesis: LogGenesis
+  /// Never: whoever has the log may append to it.
   public var isReadOnly: Bool { false }
 
   // Protected by the lock.
@@ -29,6 +31,9 @@ public final class MemoryLog: EventLog {
         maximumEventTime: Timestamp(rawValue: .min)))
   }
 
+  /// The newest position. O(1).
+  ///
+  /// - Throws: ``HindsightError`` with code `closed`, as all of these.
   public func head() throws -> LogHead {
     try contents.withLock { contents in
       try contents.checkOpen()
@@ -36,6 +41,7 @@ public final class MemoryLog: EventLog {
     }
   }
 
+  /// Appends at most one commit; see ``EventLog/append(_:)``.
   public func append(_ prepare: (LogHead) throws -> PendingCommit?) throws -> LogHead? {
     contents.writing.lock()
     defer { contents.writing.unlock() }
@@ -46,6 +52,7 @@ public final class MemoryLog: EventLog {
     }
   }
 
+  /// Visits the commits of a range; see ``EventLog/scan(_:reversed:_:)``.
   public func scan(
     _ range: ClosedRange<EventIndex>, reversed: Bool,
     _ body: (borrowing CommitRecord) throws -> ScanStep
@@ -72,6 +79,7 @@ public final class MemoryLog: EventLog {
     }
   }
 
+  /// The digest of the commit that ends the history up to an index; nil beyond the head.
   public func digest(at index: EventIndex) throws -> UInt64? {
     try contents.withLock { contents in
       try contents.checkOpen()
@@ -81,14 +89,17 @@ public final class MemoryLog: EventLog {
     }
   }
 
+  /// The size of all records in bytes. O(n) in the commits.
   public func storedSize() throws -> UInt64 {
     contents.withLock { contents in
       contents.records.reduce(0) { $0 + UInt64($1.bytes.count) }
     }
   }
 
+  /// A digest that tells contents apart within this process.
   public func digest(of bytes: UnsafeRawBufferPointer) -> UInt64 { Self.digest(bytes) }
 
+  /// Ends the use of the log; later calls fail.
   public func close() throws {
     contents.withLock { $0.isClosed = true }
   }

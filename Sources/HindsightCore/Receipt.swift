@@ -21,7 +21,9 @@ public struct Receipt: Sendable, Hashable {
 
 /// An event to dispatch, with what is to be recorded beside it.
 public struct AnnotatedEvent<Event: Sendable>: Sendable {
+  /// The event.
   public var event: Event
+  /// What is to be recorded beside it.
   public var metadata: EventMetadata
 
   /// An event with its metadata.

@@ -66,20 +66,26 @@ public protocol Reducer<State, Event>: Sendable {
 }
 
 extension Reducer {
+  /// The type's name.
   public var name: String { String(describing: Self.self) }
 
+  /// The first version.
   public var version: UInt64 { 1 }
 
+  /// `"event"`.
   public var eventTypeName: String { "event" }
 
+  /// Calls the shorthand.
   public func reduce(into state: inout State, _ event: Event, context: EventContext) {
     reduce(into: &state, event)
   }
 
+  /// A precondition failure: a reducer implements one of the two forms.
   public func reduce(into state: inout State, _ event: Event) {
     preconditionFailure("\(Self.self) implements neither form of reduce(into:_:)")
   }
 
+  /// Accepts every event.
   public func validate(_ event: Event, in state: State) throws {
     ValidationProbe.current?.defaultRan()
   }

@@ -6,7 +6,9 @@
 public struct StateChanges<R: Reducer, Part: Equatable & Sendable>: AsyncSequence, Sendable {
   /// A value of the part, and the index of the state that it was taken from.
   public struct Element: Sendable {
+    /// The part's value.
     public let value: Part
+    /// The index of the state that has it; other events may have come since it got it.
     public let index: EventIndex
   }
 

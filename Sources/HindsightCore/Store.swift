@@ -9,8 +9,8 @@
 /// ```
 ///
 /// **Guarantees.** When a dispatch returns, its events are durable, in the order and at the indexes
-/// that the receipt names, and ``current`` includes them. A batch is in the log as a whole or not at
-/// all. Nobody sees a state whose events a crash could take back. What a dispatch costs doesn't
+/// that the receipt names, and ``current`` includes them. A batch is in the log as a whole or not
+/// at all. Nobody sees a state whose events a crash could take back. What a dispatch costs doesn't
 /// depend on how long the log is or how large the state.
 ///
 /// **Isolation.** A store may be used from any task and thread. One task's dispatches keep their
@@ -79,8 +79,8 @@ public final class Store<R: Reducer>: Sendable {
   /// changed, the newest only.
   ///
   /// The selector runs on the state where it is, when the sequence is asked for its next value: who
-  /// doesn't read costs nothing, and a slow reader skips values but never gets an old one. Ends when
-  /// the store is closed or the task is cancelled.
+  /// doesn't read costs nothing, and a slow reader skips values but never gets an old one. Ends
+  /// when the store is closed or the task is cancelled.
   public func changes<Part: Equatable & Sendable>(
     of part: @escaping @Sendable (R.State) -> Part
   ) -> StateChanges<R, Part> {

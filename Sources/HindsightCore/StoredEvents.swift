@@ -36,8 +36,8 @@ package protocol EventSource: Sendable {
 ///
 /// Nothing is read ahead but a few events, so a slow reader costs no memory; it falls behind and
 /// catches up from the log. Ends when the store is closed and every event was read; throws
-/// `CancellationError` when the task is cancelled, and a ``HindsightError`` with code `closed` where
-/// the store was closed before, or with the index of an event that can't be read.
+/// `CancellationError` when the task is cancelled, and a ``HindsightError`` with code `closed`
+/// where the store was closed before, or with the index of an event that can't be read.
 public struct StoredEvents<Event: Codable & Sendable>: AsyncSequence, Sendable {
   /// What the sequence consists of.
   public typealias Element = StoredEvent<Event>

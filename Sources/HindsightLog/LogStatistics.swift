@@ -14,8 +14,8 @@ public struct LogStatistics: Sendable, Hashable {
   public let readerCount: Int
   /// How many commits ago the oldest read transaction began.
   ///
-  /// Pages that were freed since can't be reused: where this stays large, a reader is stuck, and the
-  /// file grows with every commit.
+  /// Pages that were freed since can't be reused: where this stays large, a reader is stuck, and
+  /// the file grows with every commit.
   public let pinnedCommitCount: UInt64
 }
 

@@ -49,8 +49,8 @@ public final class Timeline<R: Reducer>: Sendable {
     return head
   }
 
-  /// The events from an index on, up to the head; with `isFollowing`, then each that comes (within a
-  /// tenth of a second), whatever process appends it.
+  /// The events from an index on, up to the head; with `isFollowing`, then each that comes (within
+  /// a tenth of a second), whatever process appends it.
   ///
   /// - Parameters:
   ///   - index: the first event's index.

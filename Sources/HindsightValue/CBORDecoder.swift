@@ -29,8 +29,8 @@ public struct CBORDecoder: Sendable {
   ///
   /// The bytes are only read during the call. Nothing in the value refers to them.
   ///
-  /// - Throws: `DecodingError`, with a ``CBORError`` as the underlying one where bytes are at fault;
-  ///   or what a type's `init(from:)` throws.
+  /// - Throws: `DecodingError`, with a ``CBORError`` as the underlying one where bytes are at
+  ///   fault; or what a type's `init(from:)` throws.
   public func decode<T: Decodable>(
     _ type: T.Type, from bytes: UnsafeRawBufferPointer
   ) throws -> T {

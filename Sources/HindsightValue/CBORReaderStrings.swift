@@ -52,7 +52,8 @@ extension CBORReader {
     }
   }
 
-  /// Reads a text key if it is next, exactly this one and in its shortest form; says whether it was.
+  /// Reads a text key if it is next, exactly this one and in its shortest form; says whether it
+  /// was.
   ///
   /// The fast way to find the keys of a map that was written in order.
   @inlinable @inline(__always)

@@ -1,6 +1,6 @@
-// What a coder remembers between calls: the keys of each key type as bytes, and how types are coded.
-// It always holds: a table belongs to one pooled coder state, used by one thread at a time, and
-// lives as long as the process; raw pointers into it never dangle.
+// What a coder remembers between calls: the keys of each key type as bytes, and how types are
+// coded. It always holds: a table belongs to one pooled coder state, used by one thread at a time,
+// and lives as long as the process; raw pointers into it never dangle.
 
 /// A hash table from types to objects, direct-mapped in front, with a dictionary behind.
 struct TypeTable {

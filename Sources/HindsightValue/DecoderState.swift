@@ -1,6 +1,6 @@
 // What a decoder works on: bytes, and how it got to where it is in them.
-// It always holds: containers name places by offset; the epoch tells those of an earlier call, whose
-// bytes may be gone, before any byte is read.
+// It always holds: containers name places by offset; the epoch tells those of an earlier call,
+// whose bytes may be gone, before any byte is read.
 
 /// How to get from a value's container to the value; the way to it is the chain of parents.
 struct PathNode {

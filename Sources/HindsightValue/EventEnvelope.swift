@@ -27,7 +27,8 @@ package struct EventEnvelope: Equatable, Sendable {
 
   private static let separator = UInt8(ascii: ".")
 
-  /// Takes one encoded event apart; its type's name, as UTF-8, takes the place of what is in `name`.
+  /// Takes one encoded event apart; its type's name, as UTF-8, takes the place of what is in
+  /// `name`.
   ///
   /// Allocates nothing once `name` has grown. What isn't recognised, isn't in its deterministic
   /// form or has an empty name is `.whole`, and leaves `name` empty. O(1) in the payload.

@@ -1,4 +1,5 @@
-// `Value` as a `Codable` type: exact with this module's coders, a tree of what they have with others.
+// `Value` as a `Codable` type: exact with this module's coders, a tree of what they have with
+// others.
 
 extension Value: Codable {
   /// Encodes this value.

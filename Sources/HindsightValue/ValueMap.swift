@@ -8,9 +8,12 @@
 public struct ValueMap: Sendable, Hashable {
   /// A key with its value.
   public struct Pair: Sendable, Hashable {
+    /// The key.
     public let key: Value
+    /// The key's value.
     public var value: Value
 
+    /// A pair of a key and its value.
     public init(key: Value, value: Value) {
       self.key = key
       self.value = value

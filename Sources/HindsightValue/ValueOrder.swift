@@ -7,8 +7,8 @@ extension Value {
     compare(left, right) < 0
   }
 
-  // Comparing goes three calls deeper per level of nesting. Their frames are kept small, so that 512
-  // levels fit in the stack of a small thread, without optimisation too.
+  // Comparing goes three calls deeper per level of nesting. Their frames are kept small, so that
+  // 512 levels fit in the stack of a small thread, without optimisation too.
 
   /// Below zero, zero or above, as the encoding of the left is before, equal to or after the right.
   static func compare(_ left: Value, _ right: Value) -> Int {

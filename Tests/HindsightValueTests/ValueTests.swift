@@ -1,3 +1,5 @@
+// When values are equal.
+
 import HindsightValue
 import Testing
 
