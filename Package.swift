@@ -74,6 +74,7 @@ let package = Package(
       name: "HindsightLogTests",
       dependencies: ["HindsightCore", "HindsightLMDB", "HindsightLog", "HindsightValue"],
       swiftSettings: settings),
+    .testTarget(name: "AppToolTests", swiftSettings: settings),
     .testTarget(name: "TidyTests", swiftSettings: settings),
 
     .target(

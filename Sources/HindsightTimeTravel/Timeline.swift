@@ -75,9 +75,12 @@ public final class Timeline<R: Reducer>: Sendable {
   /// Starts from the nearest snapshot or the nearest state that was asked for recently. O(k) in the
   /// events after that.
   ///
+  /// - Parameter progress: told after each commit, on another thread, how far the replay has come.
   /// - Throws: `CancellationError`, or ``HindsightError``: `indexBeyondHead`, or with the index of
   ///   an event that can't be replayed.
-  public func state(at index: EventIndex) async throws -> R.State {
+  public func state(
+    at index: EventIndex, progress: (@Sendable (EventIndex) -> Void)? = nil
+  ) async throws -> R.State {
     guard index <= head else {
       throw HindsightError(
         .indexBeyondHead, "there is no index \(index): the timeline ends at \(head)",
@@ -88,7 +91,8 @@ public final class Timeline<R: Reducer>: Sendable {
       var reached: R.State?
       _ = try recovery.recover(
         through: index, from: known, partial: { state, _ in reached = state },
-        shouldStop: { _ in
+        shouldStop: { reached in
+          progress?(reached)
           try cancellation.check()
           return false
         })
