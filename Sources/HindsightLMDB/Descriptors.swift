@@ -67,21 +67,26 @@ package enum Descriptors {
 
   private static func all() -> [Int32] {
     for path in ["/proc/self/fd", "/dev/fd"] {
-      guard let directory = opendir(path) else { continue }
-      defer { closedir(directory) }
-      var found: [Int32] = []
-      while let entry = readdir(directory) {
-        // In place: an entry's memory ends with its name, not with its type.
-        guard let offset = MemoryLayout<dirent>.offset(of: \dirent.d_name) else { break }
-        let name = UnsafeRawPointer(entry).advanced(by: offset)
-        if let number = Int32(String(cString: name.assumingMemoryBound(to: CChar.self))),
-          number != dirfd(directory)
-        {
-          found.append(number)
-        }
-      }
-      return found
+      // One of them is the directory's own, and closed by now.
+      if let names = Directory.names(in: path) { return names.compactMap { Int32($0) } }
     }
     return Array(0..<Int32(truncatingIfNeeded: min(sysconf(Int32(_SC_OPEN_MAX)), 65_536)))
+  }
+}
+
+/// Directories of the file system.
+package enum Directory {
+  /// The names of all entries, or nil (and `errno`) where the directory can't be read.
+  package static func names(in path: String) -> [String]? {
+    guard let directory = opendir(path) else { return nil }
+    defer { closedir(directory) }
+    var names: [String] = []
+    while let entry = readdir(directory) {
+      // In place: an entry's memory ends with its name, not with its type.
+      guard let offset = MemoryLayout<dirent>.offset(of: \dirent.d_name) else { return nil }
+      let name = UnsafeRawPointer(entry).advanced(by: offset)
+      names.append(String(cString: name.assumingMemoryBound(to: CChar.self)))
+    }
+    return names.filter { $0 != "." && $0 != ".." }
   }
 }

@@ -77,11 +77,8 @@ package final class Environment: Sendable {
   /// Gives the reader slots of dead processes back, and says how many there were.
   @discardableResult
   package func removeStaleReaders() throws(LMDBError) -> Int {
-    try core.checkProcess("looking for stale readers")
-    var count: Int32 = 0
-    try LMDBError.check(
-      mdb_reader_check(core.handle, &count), "looking for stale readers of \(path)")
-    return Int(count)
+    try core.checkProcess("looking for stale readers of")
+    return try core.removeStaleReaders()
   }
 
   /// Flushes the data file, whatever its transactions' own flushes did.

@@ -112,6 +112,14 @@ final class EnvironmentCore: @unchecked Sendable {
     }
   }
 
+  /// Gives the reader slots of dead processes back, and says how many there were.
+  @discardableResult
+  func removeStaleReaders() throws(LMDBError) -> Int {
+    var count: Int32 = 0
+    try LMDBError.check(mdb_reader_check(handle, &count), "looking for stale readers of \(path)")
+    return Int(count)
+  }
+
   /// Refuses all further write transactions.
   func latch() { isLatched.store(true, ordering: .releasing) }
 

@@ -60,6 +60,8 @@ extension LMDBError.Code {
   package static let invalid = Self(rawValue: MDB_INVALID)
   package static let mapFull = Self(rawValue: MDB_MAP_FULL)
   package static let readersFull = Self(rawValue: MDB_READERS_FULL)
+  /// Another process made the map larger, and the file has grown beyond this one's.
+  package static let mapResized = Self(rawValue: MDB_MAP_RESIZED)
   package static let badTransaction = Self(rawValue: MDB_BAD_TXN)
   /// The table's handle is not, or no longer, one of this environment.
   package static let badTable = Self(rawValue: MDB_BAD_DBI)

@@ -15,8 +15,11 @@ package struct ReadTransaction: ~Copyable {
     let core = environment.core
     try core.checkProcess("reading")
     var transaction: OpaquePointer?
-    try LMDBError.check(
-      mdb_txn_begin(core.handle, nil, UInt32(MDB_RDONLY), &transaction), "reading \(core.path)")
+    var result = mdb_txn_begin(core.handle, nil, UInt32(MDB_RDONLY), &transaction)
+    if result == MDB_READERS_FULL, try core.removeStaleReaders() > 0 {
+      result = mdb_txn_begin(core.handle, nil, UInt32(MDB_RDONLY), &transaction)
+    }
+    try LMDBError.check(result, "reading \(core.path)")
     guard let transaction else { throw LMDBError(.badTransaction, "reading \(core.path)") }
     do throws(LMDBError) {
       try core.checkSize(transaction: UInt64(mdb_txn_id(transaction)))

@@ -40,7 +40,7 @@ struct SpaceReservation {
     let fileSize = try core.fileSize()
     guard end > fileSize else { return }
     // Some more, so that not every commit changes the file's size.
-    let step = min(max(fileSize / 64, 1 << 16), 1 << 22)
+    let step = min(max(fileSize / 256, 1 << 16), 1 << 22)
     var number = Self.allocate(core.descriptor, from: fileSize, to: end + step)
     if number != 0 { number = Self.allocate(core.descriptor, from: fileSize, to: end) }
     switch number {

@@ -19,6 +19,8 @@ package struct WriteTransaction: ~Copyable {
   private var newTables: [Table] = []
   private var holdsTableOpening = false
 
+  private static let transactionsPerReaderCheck = 256
+
   init(environment: Environment) throws(LMDBError) {
     let core = environment.core
     try core.checkProcess("writing to")
@@ -35,6 +37,10 @@ package struct WriteTransaction: ~Copyable {
       guard let transaction else { throw LMDBError(.badTransaction, "writing to \(core.path)") }
       do throws(LMDBError) {
         try core.checkSizeForWriting()
+        // A reader that died holds its pages in place until somebody notices.
+        if mdb_txn_id(transaction) % Self.transactionsPerReaderCheck == 0 {
+          try core.removeStaleReaders()
+        }
       } catch {
         mdb_txn_abort(transaction)
         throw error

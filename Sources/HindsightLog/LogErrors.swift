@@ -54,7 +54,7 @@ extension HindsightError.Code {
       case .accessDenied, .notPermitted, .readOnlyFileSystem: .permissionDenied
       case .versionMismatch: .unsupportedFormat
       case .corrupted, .pageNotFound, .truncated, .missingTable: .corrupt
-      case .mapFull: .mapFull
+      case .mapFull, .mapResized: .mapFull
       case .noSpace, .quotaExceeded: .diskFull
       case .readersFull, .conflictingOpen: .inUse
       case .networkFileSystem: .networkFileSystem

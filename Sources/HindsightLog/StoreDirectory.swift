@@ -1,6 +1,7 @@
 // The directory that a store is: its files' names, its creation, and that it is on the disk.
 
 import HindsightCore
+import HindsightLMDB
 
 #if canImport(Darwin)
   import Darwin
@@ -48,7 +49,8 @@ struct StoreDirectory {
     }
     guard try kind(of: path) == S_IFDIR else { throw .notAStore(path, "it isn't a directory") }
     guard try kindIfThere(of: logPath) == nil else { return try requireStore() }
-    guard try entries().subtracting([Self.logName + Self.lockSuffix]).isEmpty else {
+    guard let names = Directory.names(in: path) else { throw .system("reading", path: path) }
+    guard Set(names).subtracting([Self.logName + Self.lockSuffix]).isEmpty else {
       throw .notAStore(path, "it has no \(Self.logName), and other files")
     }
   }
@@ -79,19 +81,6 @@ struct StoreDirectory {
   static func removeEnvironment(_ path: String) {
     unlink(path)
     unlink(path + lockSuffix)
-  }
-
-  private func entries() throws(HindsightError) -> Set<String> {
-    guard let directory = opendir(path) else { throw .system("reading", path: path) }
-    defer { closedir(directory) }
-    var names: Set<String> = []
-    while let entry = readdir(directory) {
-      // In place: an entry's memory ends with its name, not with its type.
-      guard let offset = MemoryLayout<dirent>.offset(of: \dirent.d_name) else { break }
-      let name = UnsafeRawPointer(entry).advanced(by: offset)
-      names.insert(String(cString: name.assumingMemoryBound(to: CChar.self)))
-    }
-    return names.subtracting([".", ".."])
   }
 
   private func kind(of path: String) throws(HindsightError) -> mode_t {

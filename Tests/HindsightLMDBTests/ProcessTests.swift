@@ -51,6 +51,26 @@ import Testing
     }
   }
 
+  @Test func `the slots of readers that died are given back when they are needed`() async {
+    await #expect(processExitsWith: .success) {
+      let directory = try TemporaryDirectory()
+      var options = EnvironmentOptions.test
+      options.readerSlots = 4
+      let environment = try Environment.open(directory.file, options: options)
+      let table = try fill(environment, [1])
+      let symbol = try #require(dlsym(nil, "fork"))
+      let fork = unsafeBitCast(symbol, to: (@convention(c) () -> pid_t).self)
+      for _ in 0..<3 {
+        let child = fork()
+        if child == 0 { dieReading(directory.file, readerCount: 4) }
+        var status: Int32 = 0
+        #expect(waitpid(child, &status, 0) == child)
+        #expect(status & 0x7f == SIGKILL)
+        #expect(try keys(try environment.beginRead(), table) == [1])
+      }
+    }
+  }
+
   @Test(arguments: [2, 3, 5, 40])
   func `a file that was cut off is an error, not a signal`(_ pageCount: Int) async {
     await #expect(processExitsWith: .success) { [pageCount] in
@@ -131,4 +151,20 @@ private func useInChild(_ environment: Environment, _ table: Table, _ path: Stri
   } catch {
     return 3
   }
+}
+
+/// Takes reader slots in a child after fork, and dies with them.
+private func dieReading(_ path: String, readerCount: Int) -> Never {
+  guard let environment = try? Environment.open(path, options: .test) else { _exit(1) }
+  func read(_ count: Int) {
+    guard count > 0 else {
+      kill(getpid(), SIGKILL)
+      return
+    }
+    guard let transaction = try? environment.beginRead() else { _exit(2) }
+    read(count - 1)
+    withExtendedLifetime(transaction.number) {}
+  }
+  read(readerCount)
+  _exit(3)
 }
