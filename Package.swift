@@ -85,7 +85,10 @@ let package = Package(
       swiftSettings: settings),
     .testTarget(
       name: "CrashTests",
-      dependencies: ["CrashLedger", "Hindsight", "HindsightCore", "HindsightLog", "crash-child"],
+      dependencies: [
+        "CrashLedger", "Hindsight", "HindsightCore", "HindsightLog", "HindsightValue",
+        "crash-child",
+      ],
       exclude: ["Shim"], swiftSettings: settings),
   ]
 )

@@ -147,7 +147,14 @@ public final class LMDBLog: EventLog {
   ) throws -> Table {
     var transaction = try environment.beginWrite()
     let table = try transaction.createTable(commitsTableName)
-    guard try transaction.value(table, genesisKey) == nil else { return table }
+    guard try transaction.value(table, genesisKey) == nil else {
+      // Another process was faster. The table's handle goes with this transaction.
+      transaction.abort()
+      guard let table = try environment.table(named: commitsTableName) else {
+        throw HindsightError.notAStore(directory.path, "its log has no table of commits")
+      }
+      return table
+    }
     // A file that has seen a commit, but has no commits, has lost them.
     guard try transaction.number() == 1 else {
       throw HindsightError.notAStore(directory.path, "its log has no table of commits")

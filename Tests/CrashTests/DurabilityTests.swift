@@ -20,19 +20,19 @@ struct DurabilityTests {
     task.stepCount = 12
     // Snapshots are written meanwhile, to another file, whose flushes count for nothing.
     task.snapshotEvery = 20
-    return try await onThread { [task] in
-      try withDirectory { directory in
-        let library = try TracingLibrary.compile(into: directory)
-        let run = try TracedRun(task, in: directory, swallowing: swallowing, library: library)
-        let report = try LogVerifier(path: run.store).verify()
-        #expect(report.findings.isEmpty)
-        let check = try DurabilityCheck(run.trace, store: run.store, pageSize: Int(getpagesize()))
-        #expect(check.acknowledgements.count == Int(report.headIndex))
-        #expect(Set(check.acknowledgements.map(\.mark)).count == check.acknowledgements.count)
-        #expect(check.commitCount == Int(report.commitCount))
-        return (check, run.trace)
-      }
+    let (check, trace, report) = try await onThread { [task] in
+      let directory = try TestDirectory()
+      let library = try TracingLibrary.compile(into: directory.path)
+      let run = try TracedRun(task, in: directory.path, swallowing: swallowing, library: library)
+      let check = try DurabilityCheck(run.trace, store: run.store, pageSize: Int(getpagesize()))
+      return (check, run.trace, try LogVerifier(path: run.store).verify())
     }
+    // The trace is of the whole run, and the check has read it all.
+    #expect(report.findings.isEmpty)
+    #expect(check.acknowledgements.count == Int(report.headIndex))
+    #expect(Set(check.acknowledgements.map(\.mark)).count == check.acknowledgements.count)
+    #expect(check.commitCount == Int(report.commitCount))
+    return (check, trace)
   }
 
   @Test(arguments: [ChildTask.Kind.single, .batch, .transact, .mixed])
@@ -67,13 +67,4 @@ struct DurabilityTests {
     // The next commit's flush covers the meta page, and may come before a slow task's line.
     #expect(failing.count > check.acknowledgements.count / 2)
   }
-}
-
-/// A directory for a test, removed after it.
-func withDirectory<Result>(_ body: (String) throws -> Result) throws -> Result {
-  let path = FileManager.default.temporaryDirectory
-    .appendingPathComponent("hindsight-crash-\(UUID().uuidString)").path
-  try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
-  defer { try? FileManager.default.removeItem(atPath: path) }
-  return try body(path)
 }

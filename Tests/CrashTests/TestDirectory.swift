@@ -1,0 +1,22 @@
+// A directory for what a test writes.
+// It always holds: it is gone after the test, unless the test wants it to be looked at.
+
+import Foundation
+
+/// A new directory, removed when it is released.
+final class TestDirectory {
+  let path: String
+  /// Whether it stays, as something in it shows a failure.
+  var isKept = false
+
+  init() throws {
+    path =
+      FileManager.default.temporaryDirectory
+      .appendingPathComponent("hindsight-crash-\(UUID().uuidString)").path
+    try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
+  }
+
+  deinit {
+    if !isKept { try? FileManager.default.removeItem(atPath: path) }
+  }
+}
