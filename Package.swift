@@ -59,6 +59,10 @@ let package = Package(
       name: "hindsight", dependencies: ["HindsightTool"], path: "Tools/hindsight",
       swiftSettings: settings),
 
+    .executableTarget(
+      name: "ledger", dependencies: ["Hindsight", "HindsightTool"], path: "Tools/examples/ledger",
+      swiftSettings: settings),
+
     .testTarget(
       name: "HindsightValueTests", dependencies: ["HindsightTesting", "HindsightValue"],
       swiftSettings: settings),
@@ -73,6 +77,9 @@ let package = Package(
     .testTarget(
       name: "HindsightLogTests",
       dependencies: ["HindsightCore", "HindsightLMDB", "HindsightLog", "HindsightValue"],
+      swiftSettings: settings),
+    .testTarget(
+      name: "HindsightToolTests", dependencies: ["HindsightCore", "HindsightTool"],
       swiftSettings: settings),
     .testTarget(name: "AppToolTests", swiftSettings: settings),
     .testTarget(name: "TidyTests", swiftSettings: settings),
