@@ -71,7 +71,8 @@ let package = Package(
       swiftSettings: settings),
     .testTarget(
       name: "HindsightTests",
-      dependencies: ["Hindsight", "HindsightLog", "HindsightTimeTravel"], swiftSettings: settings),
+      dependencies: ["Hindsight", "HindsightLog", "HindsightTimeTravel"],
+      exclude: ["Fixtures"], swiftSettings: settings),
     .testTarget(
       name: "HindsightLMDBTests", dependencies: ["HindsightLMDB"], swiftSettings: settings),
     .testTarget(
