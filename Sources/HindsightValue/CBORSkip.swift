@@ -35,7 +35,8 @@ enum CBORSkip {
 
   @inline(__always)
   static func end(
-    ofItemAt item: UnsafeRawPointer, _ end: UnsafeRawPointer, _ start: UnsafeRawPointer
+    ofItemAt item: UnsafeRawPointer, _ end: UnsafeRawPointer, _ start: UnsafeRawPointer,
+    _ sizes: UnsafePointer<UInt8> = CBORSkip.sizes
   ) throws(CBORError) -> UnsafeRawPointer {
     if _fastPath(item < end) {
       let size = Int(sizes[Int(item.load(as: UInt8.self))])

@@ -29,13 +29,16 @@ final class CoderPool: @unchecked Sendable {
     self.key = key
   }
 
+  /// The state of this thread, which may be in use.
   @inline(__always)
-  func take(_ make: () -> UnsafeMutableRawPointer) -> UnsafeMutableRawPointer {
-    if let state = pthread_getspecific(key) {
-      pthread_setspecific(key, nil)
-      return UnsafeMutableRawPointer(mutating: state)
-    }
-    return takeLeft() ?? make()
+  var current: UnsafeMutableRawPointer? { pthread_getspecific(key) }
+
+  /// A state that is not in use; that of this thread from now on, if it has none.
+  @inline(never)
+  func takeOther(_ make: () -> UnsafeMutableRawPointer) -> UnsafeMutableRawPointer {
+    let state = takeLeft() ?? make()
+    if current == nil { pthread_setspecific(key, state) }
+    return state
   }
 
   @inline(never)
@@ -43,10 +46,10 @@ final class CoderPool: @unchecked Sendable {
     left.withLock { $0.popLast() }.flatMap { UnsafeMutableRawPointer(bitPattern: $0) }
   }
 
+  /// Gives back a state that isn't in use any more.
   @inline(__always)
   func give(_ state: UnsafeMutableRawPointer) {
-    if pthread_getspecific(key) == nil, pthread_setspecific(key, state) == 0 { return }
-    leave(state)
+    if _slowPath(current != state) { leave(state) }
   }
 
   /// Keeps a state for any thread.

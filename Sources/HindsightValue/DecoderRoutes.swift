@@ -1,35 +1,5 @@
 // Routes for what the standard library decodes slowly, or from one form only.
 
-final class IntegerReadRoute<T: FixedWidthInteger>: DecodeRoute<T> {
-  override func decode(_ core: DecoderCore, _ offset: Int, _ place: Place) throws -> T {
-    try core.integer(T.self, offset, place)
-  }
-}
-
-final class StringReadRoute: DecodeRoute<String> {
-  override func decode(_ core: DecoderCore, _ offset: Int, _ place: Place) throws -> String {
-    try core.string(offset, place)
-  }
-}
-
-final class BoolReadRoute: DecodeRoute<Bool> {
-  override func decode(_ core: DecoderCore, _ offset: Int, _ place: Place) throws -> Bool {
-    try core.bool(offset, place)
-  }
-}
-
-final class DoubleReadRoute: DecodeRoute<Double> {
-  override func decode(_ core: DecoderCore, _ offset: Int, _ place: Place) throws -> Double {
-    try core.double(offset, place)
-  }
-}
-
-final class FloatReadRoute: DecodeRoute<Float> {
-  override func decode(_ core: DecoderCore, _ offset: Int, _ place: Place) throws -> Float {
-    try core.float(offset, place)
-  }
-}
-
 final class OptionalReadRoute<Wrapped: Decodable>: DecodeRoute<Wrapped?> {
   override func decode(_ core: DecoderCore, _ offset: Int, _ place: Place) throws -> Wrapped? {
     if core.isNull(offset) { return nil }
@@ -39,27 +9,13 @@ final class OptionalReadRoute<Wrapped: Decodable>: DecodeRoute<Wrapped?> {
 
 final class ArrayReadRoute<Element: Decodable>: DecodeRoute<[Element]> {
   override func decode(_ core: DecoderCore, _ offset: Int, _ place: Place) throws -> [Element] {
-    var items: [Element] = []
-    try core.eachItem(Element.self, offset, place) { item, count in
-      if items.isEmpty {
-        items.reserveCapacity(core.reservation(count, sizeBytes: MemoryLayout<Element>.stride))
-      }
-      items.append(item)
-    }
-    return items
+    try core.array(offset, place) { try $0.value(Element.self, $1, $2) }
   }
 }
 
 final class SetReadRoute<Element: Decodable & Hashable>: DecodeRoute<Set<Element>> {
   override func decode(_ core: DecoderCore, _ offset: Int, _ place: Place) throws -> Set<Element> {
-    var items: Set<Element> = []
-    try core.eachItem(Element.self, offset, place) { item, count in
-      if items.isEmpty {
-        items.reserveCapacity(core.reservation(count, sizeBytes: 2 * MemoryLayout<Element>.stride))
-      }
-      items.insert(item)
-    }
-    return items
+    Set(try core.array(offset, place) { try $0.value(Element.self, $1, $2) })
   }
 }
 
@@ -67,45 +23,13 @@ final class SetReadRoute<Element: Decodable & Hashable>: DecodeRoute<Set<Element
 final class DictionaryReadRoute<Key: Decodable & Hashable, Value: Decodable>:
   DecodeRoute<[Key: Value]>
 {
-  private let pairSizeBytes = 2 * (MemoryLayout<Key>.stride + MemoryLayout<Value>.stride)
-
   override func decode(
     _ core: DecoderCore, _ offset: Int, _ place: Place
   ) throws -> [Key: Value] {
-    guard let item = core.untagged(offset), core.reader(at: item).nextKind != .array else {
-      return try decodeAlternating(core, offset, place)
-    }
-    return try core.nested(item, place) { node in
-      var reader = core.reader(at: item)
-      let count: Int?
-      do throws(CBORError) {
-        count = try reader.readMapHeader()
-      } catch {
-        throw core.failure(error, place, expecting: [Key: Value].self)
-      }
-      var pairs: [Key: Value] = [:]
-      pairs.reserveCapacity(core.reservation(count ?? 0, sizeBytes: pairSizeBytes))
-      var number = 0
-      var position = reader.position
-      while try core.hasMore(number, of: count, at: &position, place) {
-        let place = Place(node: node, key: UInt32(truncatingIfNeeded: position))
-        let key = try decodeKey(core, position, place)
-        position = try core.endOfLast(position, place)
-        let value = try core.value(Value.self, position, place)
-        guard pairs.updateValue(value, forKey: key) == nil else {
-          let error = CBORError(.duplicateKey, at: position)
-          throw core.failure(error, place)
-        }
-        position = try core.endOfLast(position, place)
-        number += 1
-      }
-      core.state.pointee.lastEnd = position
-      return pairs
-    }
+    try core.dictionary(offset, place, key: decodeKey) { try $0.value(Value.self, $1, $2) }
   }
 
   /// A key as what it is; from a text also as the key that a `CodingKeyRepresentable` type names.
-  @inline(__always)
   private func decodeKey(_ core: DecoderCore, _ offset: Int, _ place: Place) throws -> Key {
     do {
       return try core.value(Key.self, offset, place)
@@ -117,30 +41,79 @@ final class DictionaryReadRoute<Key: Decodable & Hashable, Value: Decodable>:
       return key
     }
   }
-
-  private func decodeAlternating(
-    _ core: DecoderCore, _ offset: Int, _ place: Place
-  ) throws -> [Key: Value] {
-    try core.nested(offset, place) { node in
-      var items = try core.unkeyed(offset, node)
-      guard let count = items.count, count % 2 == 0 else {
-        throw core.corrupted("a dictionary in an array lacks the value of its last key", place)
-      }
-      var pairs: [Key: Value] = [:]
-      pairs.reserveCapacity(core.reservation(count / 2, sizeBytes: pairSizeBytes))
-      while !items.isAtEnd {
-        let key = try items.decode(Key.self)
-        guard pairs.updateValue(try items.decode(Value.self), forKey: key) == nil else {
-          throw core.corrupted("a dictionary has the same key twice", place)
-        }
-      }
-      core.state.pointee.lastEnd = -1
-      return pairs
-    }
-  }
 }
 
 extension DecoderCore {
+  typealias Read<T> = (DecoderCore, Int, Place) throws -> T
+
+  @inline(__always)
+  func dictionary<Key: Hashable, Value>(
+    _ offset: Int, _ place: Place, key readKey: Read<Key>, value readValue: Read<Value>
+  ) throws -> [Key: Value] {
+    let item = untagged(offset) ?? offset
+    return try nested(item, place) { node in
+      if _slowPath(reader(at: item).nextKind == .array) {
+        return try alternating(item, node, place, readKey, readValue)
+      }
+      var reader = reader(at: item)
+      let count: Int?
+      do throws(CBORError) {
+        count = try reader.readMapHeader()
+      } catch {
+        throw failure(error, place, expecting: [Key: Value].self)
+      }
+      var pairs: [Key: Value] = [:]
+      reserve(&pairs, count ?? 0)
+      var number = 0
+      var position = reader.position
+      while try hasMore(number, of: count, at: &position, place) {
+        let place = Place(node: node, key: UInt32(truncatingIfNeeded: position))
+        let key = try readKey(self, position, place)
+        position = try endOfLast(position, place)
+        let value = try readValue(self, position, place)
+        guard _fastPath(pairs.updateValue(value, forKey: key) == nil) else {
+          throw failure(CBORError(.duplicateKey, at: position), place)
+        }
+        position = try endOfLast(position, place)
+        number &+= 1
+      }
+      state.pointee.lastEnd = position
+      return pairs
+    }
+  }
+
+  @inline(__always)
+  private func reserve<Key, Value>(_ pairs: inout [Key: Value], _ count: Int) {
+    let sizeBytes = 2 * (MemoryLayout<Key>.stride + MemoryLayout<Value>.stride)
+    pairs.reserveCapacity(reservation(count, sizeBytes: sizeBytes))
+  }
+
+  @inline(never)
+  private func alternating<Key: Hashable, Value>(
+    _ offset: Int, _ node: UInt32, _ place: Place, _ readKey: Read<Key>, _ readValue: Read<Value>
+  ) throws -> [Key: Value] {
+    let head = try arrayHead(offset, place)
+    guard head.count % 2 == 0 else {
+      throw corrupted("a dictionary in an array lacks the value of its last key", place)
+    }
+    var pairs: [Key: Value] = [:]
+    reserve(&pairs, head.count / 2)
+    var position = head.first
+    for index in stride(from: 0, to: head.count, by: 2) {
+      let keyPlace = Place(node: node, index: index)
+      let key = try readKey(self, position, keyPlace)
+      position = try endOfLast(position, keyPlace)
+      let valuePlace = Place(node: node, index: index + 1)
+      let value = try readValue(self, position, valuePlace)
+      guard pairs.updateValue(value, forKey: key) == nil else {
+        throw failure(CBORError(.duplicateKey, at: position), keyPlace)
+      }
+      position = try endOfLast(position, valuePlace)
+    }
+    state.pointee.lastEnd = head.hasEndMarker ? position + 1 : position
+    return pairs
+  }
+
   /// Calls a closure one level deeper, with the node of the container.
   @inline(__always)
   func nested<R>(_ offset: Int, _ place: Place, _ body: (UInt32) throws -> R) throws -> R {
@@ -154,20 +127,21 @@ extension DecoderCore {
     return try body(node(of: place))
   }
 
-  /// Decodes the items of an array; the closure gets each, and how many there are.
+  /// The items of an array.
   @inline(__always)
-  func eachItem<T: Decodable>(
-    _ type: T.Type, _ offset: Int, _ place: Place, _ body: (T, Int) -> Void
-  ) throws {
+  func array<T>(_ offset: Int, _ place: Place, _ read: Read<T>) throws -> [T] {
     try nested(offset, place) { node in
       let head = try arrayHead(offset, place)
+      var items: [T] = []
+      items.reserveCapacity(reservation(head.count, sizeBytes: MemoryLayout<T>.stride))
       var position = head.first
       for index in 0..<head.count {
         let place = Place(node: node, index: index)
-        body(try value(type, position, place), head.count)
+        items.append(try read(self, position, place))
         position = try endOfLast(position, place)
       }
       state.pointee.lastEnd = head.hasEndMarker ? position + 1 : position
+      return items
     }
   }
 
@@ -198,42 +172,22 @@ extension DecoderCore {
   }
 }
 
-extension DecodeRouted where Self: FixedWidthInteger {
-  static func makeDecodeRoute() -> AnyObject { IntegerReadRoute<Self>() }
-}
-extension Int: DecodeRouted {}
-extension Int8: DecodeRouted {}
-extension Int16: DecodeRouted {}
-extension Int32: DecodeRouted {}
-extension Int64: DecodeRouted {}
-extension Int128: DecodeRouted {}
-extension UInt: DecodeRouted {}
-extension UInt8: DecodeRouted {}
-extension UInt16: DecodeRouted {}
-extension UInt32: DecodeRouted {}
-extension UInt64: DecodeRouted {}
-extension UInt128: DecodeRouted {}
-extension String: DecodeRouted {
-  static func makeDecodeRoute() -> AnyObject { StringReadRoute() }
-}
-extension Bool: DecodeRouted {
-  static func makeDecodeRoute() -> AnyObject { BoolReadRoute() }
-}
-extension Double: DecodeRouted {
-  static func makeDecodeRoute() -> AnyObject { DoubleReadRoute() }
-}
-extension Float: DecodeRouted {
-  static func makeDecodeRoute() -> AnyObject { FloatReadRoute() }
-}
 extension Optional: DecodeRouted where Wrapped: Decodable {
   static func makeDecodeRoute() -> AnyObject { OptionalReadRoute<Wrapped>() }
 }
 extension Array: DecodeRouted where Element: Decodable {
-  static func makeDecodeRoute() -> AnyObject { ArrayReadRoute<Element>() }
+  static func makeDecodeRoute() -> AnyObject {
+    (Element.self as? any Primitive.Type)?.arrayRoutes.decode ?? ArrayReadRoute<Element>()
+  }
 }
 extension Set: DecodeRouted where Element: Decodable {
   static func makeDecodeRoute() -> AnyObject { SetReadRoute<Element>() }
 }
 extension Dictionary: DecodeRouted where Key: Decodable, Value: Decodable {
-  static func makeDecodeRoute() -> AnyObject { DictionaryReadRoute<Key, Value>() }
+  static func makeDecodeRoute() -> AnyObject {
+    guard Key.self == String.self, let value = Value.self as? any Primitive.Type else {
+      return DictionaryReadRoute<Key, Value>()
+    }
+    return value.dictionaryRoutes.decode
+  }
 }

@@ -53,6 +53,7 @@ struct DecoderState: ~Copyable {
   var keys = TypeTable()
   var routes = TypeTable()
   var containers = ContainerPool()
+  let sizes = CBORSkip.sizes
 
   init() {
     nodes = .allocate(capacity: nodeCapacity)
@@ -72,7 +73,11 @@ struct DecoderCore {
 
   @inline(__always)
   static func take() -> DecoderCore {
-    let raw = pool.take {
+    if let raw = pool.current {
+      let state = raw.assumingMemoryBound(to: DecoderState.self)
+      if _fastPath(!state.pointee.isActive) { return DecoderCore(state: state) }
+    }
+    let raw = pool.takeOther {
       let state = UnsafeMutablePointer<DecoderState>.allocate(capacity: 1)
       state.initialize(to: DecoderState())
       return UnsafeMutableRawPointer(state)
@@ -97,7 +102,7 @@ struct DecoderCore {
     state.pointee.stackLimit = nil
     state.pointee.reservable = 8 * bytes.count
     state.pointee.nodeCount = 1
-    state.pointee.userInfo = userInfo
+    if _slowPath(!userInfo.isEmpty) { state.pointee.userInfo = userInfo }
     state.pointee.usesCBORCodable = usesCBORCodable
   }
 
@@ -105,7 +110,7 @@ struct DecoderCore {
     // Nothing of this epoch can be read from here on.
     state.pointee.epoch &+= 1
     state.pointee.isActive = false
-    state.pointee.userInfo = [:]
+    if _slowPath(!state.pointee.userInfo.isEmpty) { state.pointee.userInfo = [:] }
     state.pointee.containers.release(to: 0)
   }
 
@@ -141,7 +146,8 @@ struct DecoderCore {
   @inline(__always)
   func end(ofItemAt offset: Int) throws(CBORError) -> Int {
     let start = state.pointee.start
-    return try CBORSkip.end(ofItemAt: start + offset, state.pointee.end, start) - start
+    return try CBORSkip.end(
+      ofItemAt: start + offset, state.pointee.end, start, state.pointee.sizes) - start
   }
 
   /// How many elements to make room for: what a count says, as far as the bytes can bear it out.

@@ -70,13 +70,28 @@ extension DecoderCore {
     }
     if _slowPath(state.pointee.depth > 32) { try checkStack(offset, place) }
     let value = try T(from: slotDecoder(offset, node(of: place)))
-    state.pointee.lastEnd = -1
-    if state.pointee.containers.count > containers {
-      let ticket = state.pointee.containers[containers]._withUnsafeGuaranteedRef { $0.ticket }
-        .assumingMemoryBound(to: MapTicket.self)
-      if ticket.pointee.item == offset { state.pointee.lastEnd = ticket.pointee.end }
-    }
+    state.pointee.lastEnd = knownEnd(offset, containers)
     return value
+  }
+
+  /// Where the item ends that the containers from a mark on were read from, if they tell; else -1.
+  @inline(__always)
+  private func knownEnd(_ offset: Int, _ mark: Int) -> Int {
+    guard state.pointee.containers.count > mark else { return -1 }
+    let first = ticket(mark)
+    guard first.pointee.item == offset else { return -1 }
+    // An enum's case: the map of one pair ends where the map inside does.
+    guard first.pointee.onlyValue >= 0, first.pointee.end < 0,
+      state.pointee.containers.count > mark &+ 1
+    else { return first.pointee.end }
+    let second = ticket(mark &+ 1)
+    return second.pointee.item == first.pointee.onlyValue ? second.pointee.end : -1
+  }
+
+  @inline(__always)
+  private func ticket(_ index: Int) -> Ticket {
+    state.pointee.containers[index]._withUnsafeGuaranteedRef { $0.ticket }
+      .assumingMemoryBound(to: MapTicket.self)
   }
 
   @inline(never)
@@ -116,6 +131,7 @@ extension DecoderCore {
       ticket.pointee.end = -1
       ticket.pointee.count = count ?? 0
       ticket.pointee.isIndexed = false
+      ticket.pointee.onlyValue = -1
       if count != 1 { try buildIndex(ticket, definite: count) }
       state.pointee.lastEnd = ticket.pointee.end
     } catch {

@@ -1,33 +1,5 @@
 // Routes for what the standard library encodes slowly, or in an order that isn't always the same.
 
-final class IntegerRoute<T: FixedWidthInteger>: EncodeRoute<T> {
-  override func encode(_ value: T, _ core: EncoderCore) throws { core.integer(value) }
-}
-
-final class StringRoute: EncodeRoute<String> {
-  override func encode(_ value: String, _ core: EncoderCore) throws {
-    core.state.pointee.writer.append(value)
-  }
-}
-
-final class BoolRoute: EncodeRoute<Bool> {
-  override func encode(_ value: Bool, _ core: EncoderCore) throws {
-    core.state.pointee.writer.append(value)
-  }
-}
-
-final class DoubleRoute: EncodeRoute<Double> {
-  override func encode(_ value: Double, _ core: EncoderCore) throws {
-    core.state.pointee.writer.append(value)
-  }
-}
-
-final class FloatRoute: EncodeRoute<Float> {
-  override func encode(_ value: Float, _ core: EncoderCore) throws {
-    core.state.pointee.writer.append(Double(value))
-  }
-}
-
 /// nil is null; otherwise the value as it is.
 final class OptionalRoute<Wrapped: Encodable>: EncodeRoute<Wrapped?> {
   override func encode(_ value: Wrapped?, _ core: EncoderCore) throws {
@@ -115,42 +87,22 @@ extension EncoderCore {
   }
 }
 
-extension EncodeRouted where Self: FixedWidthInteger {
-  static func makeEncodeRoute() -> AnyObject { IntegerRoute<Self>() }
-}
-extension Int: EncodeRouted {}
-extension Int8: EncodeRouted {}
-extension Int16: EncodeRouted {}
-extension Int32: EncodeRouted {}
-extension Int64: EncodeRouted {}
-extension Int128: EncodeRouted {}
-extension UInt: EncodeRouted {}
-extension UInt8: EncodeRouted {}
-extension UInt16: EncodeRouted {}
-extension UInt32: EncodeRouted {}
-extension UInt64: EncodeRouted {}
-extension UInt128: EncodeRouted {}
-extension String: EncodeRouted {
-  static func makeEncodeRoute() -> AnyObject { StringRoute() }
-}
-extension Bool: EncodeRouted {
-  static func makeEncodeRoute() -> AnyObject { BoolRoute() }
-}
-extension Double: EncodeRouted {
-  static func makeEncodeRoute() -> AnyObject { DoubleRoute() }
-}
-extension Float: EncodeRouted {
-  static func makeEncodeRoute() -> AnyObject { FloatRoute() }
-}
 extension Optional: EncodeRouted where Wrapped: Encodable {
   static func makeEncodeRoute() -> AnyObject { OptionalRoute<Wrapped>() }
 }
 extension Array: EncodeRouted where Element: Encodable {
-  static func makeEncodeRoute() -> AnyObject { ArrayRoute<Element>() }
+  static func makeEncodeRoute() -> AnyObject {
+    (Element.self as? any Primitive.Type)?.arrayRoutes.encode ?? ArrayRoute<Element>()
+  }
 }
 extension Set: EncodeRouted where Element: Encodable {
   static func makeEncodeRoute() -> AnyObject { SetRoute<Element>() }
 }
 extension Dictionary: EncodeRouted where Key: Encodable, Value: Encodable {
-  static func makeEncodeRoute() -> AnyObject { DictionaryRoute<Key, Value>() }
+  static func makeEncodeRoute() -> AnyObject {
+    guard Key.self == String.self, let value = Value.self as? any Primitive.Type else {
+      return DictionaryRoute<Key, Value>()
+    }
+    return value.dictionaryRoutes.encode
+  }
 }

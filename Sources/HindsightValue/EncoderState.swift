@@ -98,7 +98,11 @@ struct EncoderCore {
 
   @inline(__always)
   static func take() -> EncoderCore {
-    let raw = pool.take {
+    if let raw = pool.current {
+      let state = raw.assumingMemoryBound(to: EncoderState.self)
+      if _fastPath(!state.pointee.isActive) { return EncoderCore(state: state) }
+    }
+    let raw = pool.takeOther {
       let state = UnsafeMutablePointer<EncoderState>.allocate(capacity: 1)
       state.initialize(to: EncoderState())
       return UnsafeMutableRawPointer(state)
@@ -123,9 +127,8 @@ struct EncoderCore {
     state.pointee.firstSerial = nextSerial()
     state.pointee.isActive = true
     state.pointee.needsTree = false
-    state.pointee.failure = nil
     state.pointee.stackLimit = nil
-    state.pointee.userInfo = userInfo
+    if _slowPath(!userInfo.isEmpty) { state.pointee.userInfo = userInfo }
     state.pointee.usesCBORCodable = usesCBORCodable
     state.pointee.entryCount = 0
     let root = min(state.pointee.writer.depth, CBOR.depthLimit)
@@ -139,10 +142,11 @@ struct EncoderCore {
 
   func end() {
     state.pointee.isActive = false
-    state.pointee.tree = nil
-    state.pointee.failure = nil
-    state.pointee.userInfo = [:]
+    if _slowPath(state.pointee.tree != nil) { state.pointee.tree = nil }
+    if _slowPath(state.pointee.failure != nil) { state.pointee.failure = nil }
+    if _slowPath(!state.pointee.userInfo.isEmpty) { state.pointee.userInfo = [:] }
     state.pointee.containers.release(to: 0)
+    if _slowPath(state.pointee.sorter.isLarge) { state.pointee.sorter = EntrySorter() }
   }
 
   // MARK: Frames
@@ -338,9 +342,9 @@ struct EncoderCore {
   }
 
   /// Begins a map's next pair with a key that comes from code.
-  @inline(never)
+  @inline(__always)
   func beginEntry(_ ticket: EncoderTicket, text: String) throws {
-    guard try activate(ticket) else { return try beginEntryInTree(ticket, text) }
+    guard _fastPath(try activate(ticket)) else { return try beginEntryInTree(ticket, text) }
     let frame = state.pointee.frames + Int(ticket.frame)
     fillHole(frame)
     let offset = count

@@ -17,6 +17,9 @@ struct EntrySorter: ~Copyable {
     scratch = .allocate(byteCount: 1 << 10, alignment: 8)
   }
 
+  /// Whether sorting something large has left buffers that aren't worth keeping.
+  var isLarge: Bool { scratch.count > 1 << 20 || records.count > 1 << 15 }
+
   deinit {
     records.deallocate()
     scratch.deallocate()
@@ -29,19 +32,15 @@ struct EntrySorter: ~Copyable {
     end: Int
   ) -> Bool {
     let start = entries[0].offset
-    reserve(count, end - start)
     let source = UnsafeRawPointer(base)
-    for index in 0..<count {
-      let offset = entries[index].offset
-      let next = index + 1 < count ? entries[index + 1].offset : end
-      records[index] = Record(
-        prefix: entries[index].prefix, second: 0, offset: offset, length: next - offset)
-    }
-    let hasTwins: Bool
-    if count <= 16 {
-      hasTwins = Self.insertionSort(records.baseAddress.unsafelyUnwrapped, count, source)
+    if count == 2 { return sortTwo(entries[0], entries[1], in: base, end: end) }
+    reserve(count, end - start)
+    let records = records.baseAddress.unsafelyUnwrapped
+    var hasTwins = false
+    if count <= 24 {
+      hasTwins = Self.insertionSort(entries, records, count, source, end)
     } else {
-      hasTwins = sortMany(count, source)
+      hasTwins = sortMany(entries, count, source, end)
     }
     guard let target = scratch.baseAddress else { return hasTwins }
     var position = 0
@@ -52,6 +51,27 @@ struct EntrySorter: ~Copyable {
     }
     (base + start).copyMemory(from: target, byteCount: position)
     return hasTwins
+  }
+
+  /// Puts two stretches in order: only the first is moved aside.
+  private mutating func sortTwo(
+    _ first: EncoderEntry, _ second: EncoderEntry, in base: UnsafeMutableRawPointer, end: Int
+  ) -> Bool {
+    let (a, b) = (second.offset - first.offset, end - second.offset)
+    var order = first.prefix < second.prefix ? -1 : 1
+    if first.prefix == second.prefix {
+      order = Self.compare(
+        Record(prefix: first.prefix, second: 0, offset: first.offset, length: a),
+        Record(prefix: second.prefix, second: 0, offset: second.offset, length: b),
+        UnsafeRawPointer(base))
+    }
+    guard order > 0 else { return order == 0 }
+    reserve(0, a)
+    guard let aside = scratch.baseAddress else { return false }
+    copySmall(aside, base + first.offset, a)
+    (base + first.offset).copyMemory(from: base + second.offset, byteCount: b)
+    copySmall(base + first.offset + b, aside, a)
+    return false
   }
 
   private mutating func reserve(_ count: Int, _ sizeBytes: Int) {
@@ -65,32 +85,54 @@ struct EntrySorter: ~Copyable {
     }
   }
 
+  /// Each entry takes its place among those before it, which is close to where it is.
+  @inline(__always)
   private static func insertionSort(
-    _ records: UnsafeMutablePointer<Record>, _ count: Int, _ source: UnsafeRawPointer
+    _ entries: UnsafePointer<EncoderEntry>, _ records: UnsafeMutablePointer<Record>, _ count: Int,
+    _ source: UnsafeRawPointer, _ end: Int
   ) -> Bool {
     var hasTwins = false
-    for index in 1..<count {
-      let record = records[index]
+    var next = end
+    var index = count &- 1
+    // From the last to the first: the end of a stretch is the beginning of the one behind it.
+    while index >= 0 {
+      let entry = entries[index]
+      let record = Record(
+        prefix: entry.prefix, second: 0, offset: entry.offset, length: next &- entry.offset)
+      next = entry.offset
       var place = index
-      while place > 0 {
-        let order = compare(record, records[place - 1], source)
-        if order == 0 { hasTwins = true }
-        guard order < 0 else { break }
-        records[place] = records[place - 1]
-        place -= 1
+      while place < count &- 1 {
+        let other = records[place &+ 1]
+        if _fastPath(record.prefix != other.prefix) {
+          if record.prefix < other.prefix { break }
+        } else {
+          let order = compare(record, other, source)
+          if order == 0 { hasTwins = true }
+          if order <= 0 { break }
+        }
+        records[place] = other
+        place &+= 1
       }
       records[place] = record
+      index &-= 1
     }
     return hasTwins
   }
 
-  private mutating func sortMany(_ count: Int, _ source: UnsafeRawPointer) -> Bool {
+  private mutating func sortMany(
+    _ entries: UnsafePointer<EncoderEntry>, _ count: Int, _ source: UnsafeRawPointer, _ end: Int
+  ) -> Bool {
     for index in 0..<count {
-      // The next eight bytes too, where they are inside the stretch: most keys differ there.
-      let record = records[index]
-      guard record.length >= 16 else { continue }
-      let word = (source + record.offset + 8).loadUnaligned(as: UInt64.self)
-      records[index].second = UInt64(bigEndian: word)
+      let offset = entries[index].offset
+      let next = index + 1 < count ? entries[index + 1].offset : end
+      var record = Record(
+        prefix: entries[index].prefix, second: 0, offset: offset, length: next - offset)
+      if record.length >= 16 {
+        // The next eight bytes too, where they are inside the stretch: most keys differ there.
+        let word = (source + offset + 8).loadUnaligned(as: UInt64.self)
+        record.second = UInt64(bigEndian: word)
+      }
+      records[index] = record
     }
     var used = UnsafeMutableBufferPointer(rebasing: records[..<count])
     used.sort { left, right in

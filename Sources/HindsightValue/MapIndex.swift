@@ -21,6 +21,8 @@ struct MapTicket {
   /// Where the map ends, once it is indexed; else -1.
   var end = -1
   var count = 0
+  /// Of a map of one pair: the offset of its value, once it was found.
+  var onlyValue = -1
   /// The offset of the key that was found last.
   var key: UInt32 = 0
   /// A map of one pair isn't indexed.
@@ -65,6 +67,7 @@ extension DecoderCore {
   func buildIndex(_ ticket: Ticket, definite count: Int?) throws(CBORError) {
     let start = state.pointee.start
     let end = state.pointee.end
+    let sizes = state.pointee.sizes
     var reader = reader(at: ticket.pointee.firstKey)
     ticket.pointee.irregular = nil
     if let count { ticket.pointee.reserve(count) }
@@ -78,14 +81,14 @@ extension DecoderCore {
       }
       if found == ticket.pointee.capacity { ticket.pointee.grow() }
       let key = reader.current
-      reader.current = try CBORSkip.end(ofItemAt: key, end, start)
+      reader.current = try CBORSkip.end(ofItemAt: key, end, start, sizes)
       let prefix = safePrefix(key, reader.current - key)
       let isRegular = Self.isRegular(prefix, reader.current - key)
       if _slowPath(!isRegular) { ticket.pointee.irregular = ticket.pointee.irregular ?? [] }
       let entry = MapTicket.Entry(
         prefix: prefix, key: UInt32(truncatingIfNeeded: key - start),
         value: UInt32(truncatingIfNeeded: reader.current - start))
-      reader.current = try CBORSkip.end(ofItemAt: reader.current, end, start)
+      reader.current = try CBORSkip.end(ofItemAt: reader.current, end, start, sizes)
       if found > 0, compare(ticket.pointee.entries[found - 1], entry) >= 0 { isSorted = false }
       ticket.pointee.entries[found] = entry
       found += 1
@@ -215,7 +218,8 @@ extension DecoderCore {
         && isEqual(first, bytes.pointee.bytes, length))
     {
       ticket.pointee.key = UInt32(truncatingIfNeeded: ticket.pointee.firstKey)
-      return ticket.pointee.firstKey &+ length
+      ticket.pointee.onlyValue = ticket.pointee.firstKey &+ length
+      return ticket.pointee.onlyValue
     }
     return try findOther(ticket, bytes)
   }
