@@ -107,8 +107,6 @@ struct RootCommand: ParsableCommand {
         VerifyCommand.self, CompletionsCommand.self, VersionCommand.self,
       ])
   }
-
-  init() {}
 }
 
 /// `version`: says which version this is.
@@ -116,8 +114,6 @@ struct VersionCommand: ToolCommand {
   static var configuration: CommandConfiguration {
     CommandConfiguration(commandName: "version", abstract: "Print the version.")
   }
-
-  init() {}
 
   func run(in tool: ToolContext) throws -> ExitStatus {
     try tool.output.writeLine("\(RootCommand.name) \(HindsightTool.version)")

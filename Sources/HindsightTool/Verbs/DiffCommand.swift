@@ -96,8 +96,6 @@ struct ChangeLines {
   /// From this many scalars on, of two texts only the part that differs is shown.
   private static let wholeTextScalarCountMax = 60
 
-  init(isFull: Bool) { self.isFull = isFull }
-
   func write(_ changes: [ValueChange], to output: OutputSink) throws {
     let terminal = output.terminal
     for change in changes {

@@ -11,8 +11,6 @@ struct SnapshotsCommand: ParsableCommand {
       discussion: "Snapshots are a cache of states: dropping them costs time, and loses nothing.",
       subcommands: [ListSnapshotsCommand.self, DropSnapshotsCommand.self])
   }
-
-  init() {}
 }
 
 struct ListSnapshotsCommand: ToolCommand {
