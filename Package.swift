@@ -71,7 +71,7 @@ let package = Package(
       swiftSettings: settings),
     .testTarget(
       name: "HindsightTests",
-      dependencies: ["Hindsight", "HindsightLog", "HindsightTimeTravel"],
+      dependencies: ["Hindsight", "HindsightLMDB", "HindsightLog", "HindsightTimeTravel"],
       exclude: ["Fixtures"], swiftSettings: settings),
     .testTarget(
       name: "HindsightLMDBTests", dependencies: ["HindsightLMDB"], swiftSettings: settings),

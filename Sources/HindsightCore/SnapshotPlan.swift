@@ -4,7 +4,7 @@ import HindsightValue
 
 /// A snapshot that couldn't be used, and why.
 public struct IgnoredSnapshot: Sendable, Hashable {
-  /// The index that it claims to hold the state of.
+  /// The index that it claims to hold the state of; 0 where none at all could be read.
   public let index: EventIndex
   /// Why it can't be used.
   public let reason: String
@@ -33,12 +33,14 @@ package struct SnapshotPlan<R: Reducer>: Sendable {
   package func newest(
     through index: EventIndex, after known: EventIndex, head: EventIndex
   ) -> (found: (state: R.State, index: EventIndex)?, ignored: [IgnoredSnapshot]) {
-    var ignored: [IgnoredSnapshot] = []
+    var ignored = storage.problems.map { IgnoredSnapshot(index: 0, reason: $0) }
     let indexes: [EventIndex]
     do {
       indexes = try summaries().map(\.index)
     } catch {
-      return (nil, [IgnoredSnapshot(index: 0, reason: "the snapshots can't be listed: \(error)")])
+      ignored.append(
+        IgnoredSnapshot(index: 0, reason: "the snapshots can't be listed: \(error)"))
+      return (nil, ignored)
     }
     for candidate in indexes.reversed() {
       if candidate > head {

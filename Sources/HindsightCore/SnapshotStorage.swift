@@ -53,6 +53,9 @@ public struct SnapshotSummary: Sendable, Hashable {
 
 /// A place for snapshots. Blocking; may be called from any thread.
 public protocol SnapshotStorage: AnyObject, Sendable {
+  /// What was wrong with the storage as a whole when it was opened. Default: nothing.
+  var problems: [String] { get }
+
   /// All snapshots of a reducer and version, ascending by index, whatever state they are in.
   func summaries(reducerName: String, reducerVersion: UInt64) throws -> [SnapshotSummary]
 
@@ -76,4 +79,9 @@ public protocol SnapshotStorage: AnyObject, Sendable {
 
   /// Ends the use of the storage.
   func close() throws
+}
+
+extension SnapshotStorage {
+  /// What was wrong with the storage as a whole when it was opened: nothing.
+  public var problems: [String] { [] }
 }

@@ -166,6 +166,13 @@ final class EnvironmentCore: @unchecked Sendable {
     var transaction: OpaquePointer?
     try LMDBError.check(
       mdb_txn_begin(handle, nil, UInt32(MDB_RDONLY), &transaction), "opening table \(name)")
+    do throws(LMDBError) {
+      // Finding the table reads the main tree's pages.
+      try checkSize(transaction: UInt64(mdb_txn_id(transaction)))
+    } catch {
+      mdb_txn_abort(transaction)
+      throw error
+    }
     var identifier: MDB_dbi = 0
     let result = mdb_dbi_open(transaction, name, 0, &identifier)
     guard result == MDB_SUCCESS else {

@@ -45,6 +45,7 @@ struct StoreDirectory {
     let number = errno
     guard number == EEXIST else {
       if number == ENOENT { throw .notAStore(parent, "there is no such directory") }
+      if number == ENOTDIR { throw .notAStore(path, "a part of its path isn't a directory") }
       throw .system("creating the directory", path: path, number: number)
     }
     guard try kind(of: path) == S_IFDIR else { throw .notAStore(path, "it isn't a directory") }

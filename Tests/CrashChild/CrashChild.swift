@@ -1,4 +1,4 @@
-// The process that the crash tests kill: dispatches from many tasks, and says what was acknowledged.
+// The process that the crash tests kill: dispatches from many tasks, and says what is acknowledged.
 // It always holds: a line of an acknowledgement is written after its dispatch returned.
 
 import CrashLedger

@@ -28,7 +28,7 @@ final class ChildProcess {
   init(_ program: String, _ arguments: [String], environment: [String: String] = [:]) throws {
     var ends: [Int32] = [-1, -1]
     #if os(Linux)
-      // Unlike a pipe, it is closed on exec from the start: another thread may be starting a program.
+      // Unlike a pipe, it is closed on exec from the start: others may start programs.
       let type = Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue)
       guard socketpair(AF_UNIX, type, 0, &ends) == 0 else {
         throw Self.failure("socketpair", errno)

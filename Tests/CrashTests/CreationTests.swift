@@ -27,4 +27,38 @@ import Testing
       #expect(problems.isEmpty, "round \(round): \(problems.prefix(5))")
     }
   }
+
+  @Test func `a store whose making was cut off is made by the next process`() async throws {
+    var generator = SeededGenerator.forTest("kills while a store is made")
+    for round in 0..<25 {
+      let directory = try TestDirectory()
+      let path = directory.path + "/new.hindsight"
+      let delay = Duration.microseconds(generator.below(12_000))
+      let problems = try await onThread {
+        var task = ChildTask(.mixed, path: path)
+        task.taskCount = 4
+        task.snapshotEvery = 2
+        let child = try ChildProcess(task)
+        var lines = try [child.next()].compactMap(\.self)
+        spin(delay)
+        child.kill()
+        lines += try child.remaining()
+        var oracle = StoreOracle(path: path)
+        oracle.add(lines)
+        task.run = 1
+        task.stepCount = 1
+        oracle.add(try ChildProcess(task).remaining())
+        let (head, problems) = try oracle.check()
+        return problems + (head >= 4 ? [] : ["it ends at \(head)"])
+      }
+      #expect(problems.isEmpty, "round \(round), after \(delay): \(problems.prefix(5))")
+    }
+  }
+}
+
+/// Lets time go by without a condition: a kill's moment is to be any.
+func spin(_ duration: Duration) {
+  let clock = ContinuousClock()
+  let end = clock.now + duration
+  while clock.now < end {}
 }

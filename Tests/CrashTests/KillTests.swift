@@ -50,8 +50,9 @@ struct KillLoop: Sendable {
 
   /// Starts a process, kills it at a random moment, and looks at what it left. Blocks.
   ///
-  /// - Returns: what is wrong.
-  mutating func killOne(openedAt head: EventIndex?) throws -> (EventIndex, [String]) {
+  /// - Parameter head: what the log ended with before; nil where no process has opened it yet.
+  /// - Returns: what it ends with now, and what is wrong.
+  mutating func killOne(openedAt head: EventIndex?) throws -> (EventIndex?, [String]) {
     run += 1
     let child = try ChildProcess(workload.task(path: oracle.path, run: run))
     var lines = try generator.below(3) == 0 ? killWhileOpening(child) : killWhileDispatching(child)
@@ -59,18 +60,22 @@ struct KillLoop: Sendable {
     lines += try child.remaining()
     oracle.add(lines)
     acknowledgementCount += lines.count(where: \.isAcknowledgement)
+    if !lines.contains(where: \.isOpening) {
+      killsWhileOpening += 1
+      // Until a process has opened it, there needn't be a store; the next one makes it.
+      if head == nil { return (nil, []) }
+    }
     var (newHead, problems) = try oracle.check()
     for line in lines {
       guard case .opened(let index, _, _) = line, let head, index != head else { continue }
       problems.append("it opened at \(index), though the log ended at \(head)")
     }
-    if !lines.contains(where: \.isOpening) { killsWhileOpening += 1 }
     return (newHead, problems)
   }
 
   private mutating func killWhileOpening(_ child: ChildProcess) throws -> [ChildLine] {
     guard let first = try child.next() else { return [] }
-    pause(openingDuration * generator.below(130) / 100)
+    spin(openingDuration * generator.below(130) / 100)
     return [first]
   }
 
@@ -86,7 +91,7 @@ struct KillLoop: Sendable {
       if line.isAcknowledgement { remaining -= 1 }
     }
     // Anywhere between two acknowledgements.
-    pause(.microseconds(generator.below(2_000)))
+    spin(.microseconds(generator.below(2_000)))
     return lines
   }
 
@@ -97,7 +102,7 @@ struct KillLoop: Sendable {
   }
 
   /// Starts two processes, kills one, lets the other go on, and kills that. Blocks.
-  mutating func killOneOfTwo() throws -> (EventIndex, [String]) {
+  mutating func killOneOfTwo() throws -> (EventIndex?, [String]) {
     run += 2
     let children = try [run - 1, run].map {
       try ChildProcess(workload.task(path: oracle.path, run: $0))
@@ -119,13 +124,6 @@ struct KillLoop: Sendable {
     oracle.add(lines)
     acknowledgementCount += lines.count(where: \.isAcknowledgement)
     return try oracle.check()
-  }
-
-  /// Lets time go by without a condition: a kill's moment is to be any.
-  private func pause(_ duration: Duration) {
-    let clock = ContinuousClock()
-    let end = clock.now + duration
-    while clock.now < end {}
   }
 }
 
@@ -159,7 +157,7 @@ extension ChildLine {
   /// Kills as often as asked, on a store that grows from kill to kill; looks at all after each.
   private func repeatKills(
     _ name: String, _ workload: Workload,
-    _ kill: @escaping @Sendable (inout KillLoop, EventIndex?) throws -> (EventIndex, [String])
+    _ kill: @escaping @Sendable (inout KillLoop, EventIndex?) throws -> (EventIndex?, [String])
   ) async throws {
     var generator = SeededGenerator.forTest(name)
     for start in stride(from: 0, to: Self.killCount, by: Self.killsPerStore) {
@@ -176,8 +174,8 @@ extension ChildLine {
           let (newHead, problems) = try kill(&loop, head)
           return (loop, newHead, problems)
         }
-        problems += try await loop.oracle.checkState(usingSnapshots: true)
-        if number % 8 == 0 || number == end - 1 {
+        if head != nil { problems += try await loop.oracle.checkState(usingSnapshots: true) }
+        if head != nil, number.isMultiple(of: 8) || number == end - 1 {
           problems += try await loop.oracle.checkState(usingSnapshots: false)
         }
         if !problems.isEmpty {
