@@ -94,7 +94,8 @@ let package = Package(
     .testTarget(
       name: "CrashTests",
       dependencies: [
-        "CrashLedger", "Hindsight", "HindsightCore", "HindsightLog", "HindsightValue",
+        "CrashLedger", "Hindsight", "HindsightCore", "HindsightLog",
+        "HindsightTimeTravel", "HindsightValue",
         "crash-child",
       ],
       exclude: ["Shim"], swiftSettings: settings),

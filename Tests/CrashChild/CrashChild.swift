@@ -59,7 +59,17 @@ import Hindsight
         try await group.waitForAll()
       }
     }
+    if let file = task.endFile { try await sayEnd(of: store, beside: file) }
     try await store.close()
+  }
+
+  /// Says that the tasks have ended, waits for the word that all processes' have, and says the state.
+  private static func sayEnd(of store: Store<MarkedLedger>, beside file: String) async throws {
+    say(.starting)
+    while access(file + ".through", F_OK) != 0 { try await Task.sleep(for: .milliseconds(5)) }
+    try await store.flush()
+    let (state, index) = store.current
+    say(.ended(index: index, eventCount: state.eventCount, history: state.history))
   }
 
   private static func dispatch(
@@ -68,6 +78,7 @@ import Hindsight
     let kinds: [ChildTask.Kind] =
       task.kind == .mixed ? [.single, .batch, .transact] : [task.kind]
     for step in 0..<(task.stepCount ?? .max) {
+      if let file = task.endFile, access(file, F_OK) == 0 { break }
       let kind = kinds[(number + step) % kinds.count]
       var mark = EventMark(run: task.run, task: number, step: step)
       if kind != .single { mark.partCount = 2 + Int(mark.hash % 11) }

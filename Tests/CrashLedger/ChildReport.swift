@@ -13,6 +13,8 @@ package enum ChildLine: Equatable, Sendable {
   case snapshot(index: UInt64)
   /// Something was refused: the error's code, its index and event type if any, and its message.
   case failed(code: String, index: UInt64?, eventType: String?, message: String)
+  /// The state in which the child ends, where it was asked for.
+  case ended(index: UInt64, eventCount: Int, history: UInt64)
   /// All is done, and the store closed.
   case done
 
@@ -27,6 +29,7 @@ package enum ChildLine: Equatable, Sendable {
     case .failed(let code, let index, let type, let message):
       "failed \(code) \(index.map(String.init) ?? "-") \(type ?? "-") "
         + message.split(separator: "\n").joined(separator: " ")
+    case .ended(let index, let count, let history): "ended \(index) \(count) \(history)"
     case .done: "done"
     }
   }
@@ -38,6 +41,10 @@ package enum ChildLine: Equatable, Sendable {
     switch (words.first, words.count) {
     case ("starting", 1): self = .starting
     case ("done", 1): self = .done
+    case ("ended", 4):
+      guard let index = UInt64(words[1]), let count = Int(words[2]), let history = UInt64(words[3])
+      else { return nil }
+      self = .ended(index: index, eventCount: count, history: history)
     case ("opened", 4):
       guard let index = UInt64(words[1]), let count = UInt64(words[3]) else { return nil }
       self = .opened(index: index, snapshotIndex: UInt64(words[2]), replayedEventCount: count)
@@ -77,6 +84,8 @@ package struct ChildTask: Sendable {
   package var snapshotEvery: UInt64?
   /// Whether one more task asks for snapshots all the time.
   package var forcesSnapshots = false
+  /// A file at whose sight the tasks end; the child then says what state it has.
+  package var endFile: String?
 
   package init(_ kind: Kind, path: String) {
     self.kind = kind
@@ -86,12 +95,12 @@ package struct ChildTask: Sendable {
   package var arguments: [String] {
     [
       kind.rawValue, path, "\(run)", "\(taskCount)", stepCount.map(String.init) ?? "-",
-      snapshotEvery.map(String.init) ?? "-", forcesSnapshots ? "forced" : "-",
+      snapshotEvery.map(String.init) ?? "-", forcesSnapshots ? "forced" : "-", endFile ?? "-",
     ]
   }
 
   package init?(arguments: [String]) {
-    guard arguments.count == 7, let kind = Kind(rawValue: arguments[0]),
+    guard arguments.count == 8, let kind = Kind(rawValue: arguments[0]),
       let run = Int(arguments[2]), let taskCount = Int(arguments[3])
     else { return nil }
     self.init(kind, path: arguments[1])
@@ -100,5 +109,6 @@ package struct ChildTask: Sendable {
     stepCount = Int(arguments[4])
     snapshotEvery = UInt64(arguments[5])
     forcesSnapshots = arguments[6] == "forced"
+    endFile = arguments[7] == "-" ? nil : arguments[7]
   }
 }
