@@ -83,6 +83,8 @@ let package = Package(
       name: "HindsightToolTests", dependencies: ["HindsightCore", "HindsightTool"],
       swiftSettings: settings),
     .testTarget(name: "AppToolTests", swiftSettings: settings),
+    .testTarget(
+      name: "CommandLineTests", dependencies: ["hindsight"], swiftSettings: settings),
     .testTarget(name: "TidyTests", swiftSettings: settings),
 
     .target(

@@ -12,6 +12,10 @@ extension EventCoder {
   ///   - payload: the payload's encoding, as ``CBOREncoder`` would make it; nil for none.
   /// - Throws: ``HindsightError`` with code `unknownEventType` or `undecodableEvent`.
   package func importedEvent(typeName: String, payload: [UInt8]?) throws -> Event {
+    if isSelfDescribing, payload == nil {
+      throw HindsightError(
+        .undecodableEvent, "an event of type \(typeName) must have data", eventType: typeName)
+    }
     var firstError: EventDecodingError?
     for form in forms(typeName: typeName, hasPayload: payload != nil) {
       let type = EventType(name: typeName, form: form)

@@ -91,14 +91,20 @@ public struct LogVerifier {
     let snapshots = SnapshotVerifier(directory: directory, options: options).verify()
     let walk = CommitVerifier(
       path: directory.path, snapshots: snapshots, checkEvent: checkEvent, progress: progress)
+    let isUnborn: Bool
     do throws(LMDBError) {
       let environment = try Environment.open(
         directory.logPath, options: EnvironmentOptions(options))
+      isUnborn = try environment.beginRead().number == 0
       let trees = try environment.checkTrees(
         visiting: EntryVisitor(LMDBLog.commitsTableName) { walk.visit(key: $0, value: $1) })
       walk.finish(trees)
     } catch {
       throw HindsightError(error)
+    }
+    if isUnborn {
+      throw HindsightError.notAStore(
+        directory.path, "its making was interrupted; opening it for writing completes it")
     }
     return walk.report
   }

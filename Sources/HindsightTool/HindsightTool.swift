@@ -57,7 +57,7 @@ public enum HindsightTool {
         throw ToolError(.software, "the command \(words.first ?? "") can't be run")
       }
       let status = try await verb.run(in: tool)
-      try tool.output.flush()
+      do { try tool.output.flush() } catch is OutputClosed {}
       return status
     } catch {
       // What was written before the error comes before it.

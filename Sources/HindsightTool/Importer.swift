@@ -2,6 +2,7 @@
 // It always holds: a line is in the store as a whole, and so are all good lines before it.
 
 import HindsightCore
+import HindsightValue
 
 /// Appends the events of lines to a store.
 final class Importer<R: Reducer> {
@@ -24,6 +25,10 @@ final class Importer<R: Reducer> {
     /// The sizes of the lines, which the batch is bounded by, too.
     var sizeBytes = 0
   }
+
+  /// How many events are tried together after one was refused; then twice as many each time. So
+  /// what follows many bad lines isn't tried again as a whole for each of them.
+  private static var retryCount: Int { 64 }
 
   private let store: Store<R>
   private let coder: EventCoder<R.Event>
@@ -80,7 +85,7 @@ final class Importer<R: Reducer> {
         // The input can't be read any further.
         return (batch.events.isEmpty ? nil : batch, error)
       } catch {
-        let reason = "\(error)"
+        let reason = Self.reason(error)
         if skipsInvalid {
           note(lines.lineNumber, reason)
         } else {
@@ -91,9 +96,21 @@ final class Importer<R: Reducer> {
     return (batch.events.isEmpty ? nil : batch, nil)
   }
 
+  /// What is wrong with a line, without the line's number.
+  private static func reason(_ error: any Error) -> String {
+    switch error {
+    case let error as JSONError: "invalid JSON at column \(error.column): \(error.message)"
+    case let error as LineTooLong:
+      "it is longer than the \(grouped(error.limitBytes)) bytes that a line may have"
+    default: "\(error)"
+    }
+  }
+
   private func append(
     _ bytes: UnsafeRawBufferPointer, _ number: Int, to batch: inout Batch
   ) throws {
+    // A line with nothing on it separates others, or ends the file.
+    if bytes.allSatisfy({ $0 == UInt8(ascii: " ") || $0 == UInt8(ascii: "\t") }) { return }
     let line = try ImportedEvent(line: bytes)
     let event = try coder.importedEvent(typeName: line.typeName, payload: line.payload)
     // What can't be recorded is found here, where its line is known.
@@ -115,12 +132,14 @@ final class Importer<R: Reducer> {
   /// Takes in what became of a batch; of a refused one, what is before the refused line is kept.
   private func settle(_ batch: Batch, _ outcome: Result<Receipt, any Error>) async throws {
     var outcome = outcome
-    var first = 0
+    var (first, count) = (0, batch.events.count)
     while true {
       switch outcome {
       case .success(let receipt):
         importedCount += receipt.count
-        return try committed(receipt.index, importedCount)
+        try committed(receipt.index, importedCount)
+        first += count
+        count *= 2
       case .failure(let error as HindsightError)
       where error.code == .eventRefused && error.batchPosition != nil:
         let refused = first + (error.batchPosition ?? 0)
@@ -131,11 +150,13 @@ final class Importer<R: Reducer> {
         }
         note(batch.lineNumbers[refused], "refused by the reducer: \(reason)")
         first = refused + 1
-        if first == batch.events.count { return }
-        outcome = await Self.dispatch(Array(batch.events[first...]), to: store)
+        count = Self.retryCount
       case .failure(let error):
         throw error
       }
+      count = min(count, batch.events.count - first)
+      if count == 0 { return }
+      outcome = await Self.dispatch(Array(batch.events[first..<(first + count)]), to: store)
     }
   }
 

@@ -14,6 +14,7 @@ struct ToolContext: Sendable {
 
   /// Opens a store's log and snapshots for looking at; no file is changed.
   func openForReading(_ path: String) throws -> InspectedStore {
+    DamageSignals.endWithMessage(store: path)
     let options = LMDBLog.Options(access: .readOnly)
     let log = try LMDBLog.open(path: path, options: options)
     return InspectedStore(

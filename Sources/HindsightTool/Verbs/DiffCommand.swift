@@ -40,7 +40,7 @@ struct DiffCommand: ToolCommand {
     if jsonPatch {
       try tool.output.writeLine(JSONWriter().string(difference.patch.value))
     } else if json {
-      try tool.output.writeLine(JSONWriter(keyOrder: .bytes).string(difference.json))
+      try tool.output.writeLine(JSONWriter.tool.string(difference.json))
     } else {
       try ChangeLines(isFull: full).write(difference.changes, to: tool.output)
     }
@@ -99,7 +99,7 @@ struct ChangeLines {
   func write(_ changes: [ValueChange], to output: OutputSink) throws {
     let terminal = output.terminal
     for change in changes {
-      let place = change.pointer.tokens.isEmpty ? "(whole)" : "\(change.pointer)"
+      let place = change.pointer.tokens.isEmpty ? "(whole)" : "\(change.pointer)".onOneLine
       switch (change.old, change.new) {
       case (nil, let new?):
         try output.writeLine(terminal.styled("+ \(place)  \(text(new))", .added))
@@ -113,9 +113,8 @@ struct ChangeLines {
   }
 
   private func text(_ value: Value) -> String {
-    if isFull { return JSONWriter().string(value) }
     let limits = JSONRendering.Limits(stringScalars: 200, elements: 20, sizeBytes: 2_048)
-    return value.rendering(limits, style: .compact).text
+    return value.rendering(isFull ? .none : limits, style: .compact).text
   }
 
   private func replacement(_ old: Value, _ new: Value) -> String {

@@ -29,7 +29,7 @@ struct ExportCommand: ToolCommand {
     guard let indexes = try opened.indexes(of: range ?? .all) else { return .success }
     let progress = ProgressLine("exporting", terminal: tool.errorTerminal)
     defer { progress.clear() }
-    let writer = JSONWriter(keyOrder: .bytes)
+    let writer = JSONWriter.tool
     var line: [UInt8] = []
     try opened.log.forEachEvent(in: indexes) { event in
       line.removeAll(keepingCapacity: true)

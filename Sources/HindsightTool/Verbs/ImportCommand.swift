@@ -12,7 +12,7 @@ struct ImportCommand: ToolCommand {
         Each line is {"type": …, "time": …, "data": …, "metadata": …}; time (RFC 3339) becomes the \
         event's occurred time. The store is made where there is none. A line that isn't an event, \
         or that the reducer refuses, stops the import: all lines before it are kept, nothing of \
-        it or after it is.
+        it or after it is. Empty lines are passed over.
         """)
   }
 
@@ -49,6 +49,12 @@ struct ImportCommand: ToolCommand {
         "\(store) belongs to the reducer \(name), not to \(reducer): leave --reducer out")
     } catch let error as HindsightError where error.code == .notAStore {
       // Made now, unless something else is there, which opening it for writing tells.
+      if let reducer, !tool.reducers.names.contains(reducer) {
+        throw ToolError(
+          .usage,
+          "this tool has no reducer \(reducer): choose "
+            + tool.reducers.names.joined(separator: " or "))
+      }
       if let name = reducer ?? tool.reducers.onlyName { return name }
       throw ToolError(
         .usage,
@@ -66,9 +72,7 @@ struct ImportCommand: ToolCommand {
     let importer = Importer(store: store, skipsInvalid: skipInvalid, batchCountMax: batch) {
       head, count in
       progress.update(count)
-      guard isVerbose else { return }
-      try tool.output.writeLine("durable \(head)")
-      try tool.output.flush()
+      if isVerbose { try Self.say("durable \(head)", tool.output) }
     }
     let result: Result<Void, any Error>
     do {
@@ -76,19 +80,31 @@ struct ImportCommand: ToolCommand {
       result = .success(())
     } catch { result = .failure(error) }
     progress.clear()
-    try await store.close()
     report(importer.invalid, tool)
+    let closing: Result<Void, any Error>
+    do { closing = .success(try await store.close()) } catch { closing = .failure(error) }
+    // What stopped the import says more than what closing thought of it.
     try result.get()
-    try tool.output.writeLine(
-      "imported \(importer.importedCount) events; the head is \(store.current.index)")
+    try closing.get()
+    try Self.say(
+      "imported \(counted(importer.importedCount, "event")); the head is \(store.current.index)",
+      tool.output)
     return importer.invalid.count == 0 ? .success : .finding
+  }
+
+  /// Writes a line at once. A reader that has gone is no reason to leave events out.
+  private static func say(_ line: String, _ output: OutputSink) throws {
+    do {
+      try output.writeLine(line)
+      try output.flush()
+    } catch is OutputClosed {}
   }
 
   private func report(_ invalid: Importer<some Reducer>.InvalidLines, _ tool: ToolContext) {
     for line in invalid.first { tool.note("line \(line.number): \(line.reason)") }
     if invalid.count > invalid.first.count {
-      tool.note("… and \(invalid.count - invalid.first.count) more bad lines")
+      tool.note("… and \(counted(invalid.count - invalid.first.count, "more bad line"))")
     }
-    if invalid.count > 0 { tool.note("skipped \(invalid.count) bad lines") }
+    if invalid.count > 0 { tool.note("skipped \(counted(invalid.count, "bad line"))") }
   }
 }

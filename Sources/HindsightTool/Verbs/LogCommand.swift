@@ -77,7 +77,7 @@ struct LogCommand: ToolCommand {
   private func write(_ event: RecordedEvent, _ line: EventLine, _ output: OutputSink) throws {
     if json {
       try output.writeLine(
-        JSONWriter(keyOrder: .bytes).string(
+        JSONWriter.tool.string(
           try event.json(withIndex: true, withRecordedTime: true)))
     } else {
       try output.writeLine(try line.text(event))
@@ -112,11 +112,12 @@ private struct EventLine {
     let index = String(event.index)
     let indent = String(repeating: " ", count: max(0, indexWidth - index.count))
     let time = (event.metadata.occurredTime ?? event.recordedTime).description
+    let typeName = event.typeName.onOneLine
     let head = [
       indent + terminal.styled(index, .index), terminal.styled(time, .faint),
-      terminal.styled(event.typeName, .eventType),
+      terminal.styled(typeName, .eventType),
     ].joined(separator: "  ")
-    let used = indexWidth + time.count + event.typeName.count + 6
+    let used = indexWidth + time.count + typeName.count + 6
     let room = isFull ? Int.max : max(20, (terminal.columns ?? used + payloadCountMax) - used)
     let rest = try details(event)
     return rest.isEmpty ? head : "\(head)  \(cut(rest, room))"
@@ -125,21 +126,22 @@ private struct EventLine {
   private func details(_ event: RecordedEvent) throws -> String {
     var parts: [String] = []
     if let payload = try event.payload() {
-      if isFull {
-        parts.append(JSONWriter().string(payload))
-      } else {
-        let limits = JSONRendering.Limits(
-          stringScalars: payloadCountMax, elements: payloadCountMax, sizeBytes: 1_024)
-        parts.append(payload.rendering(limits, style: .compact).text)
-      }
+      let limits = JSONRendering.Limits(
+        stringScalars: payloadCountMax, elements: payloadCountMax, sizeBytes: 1_024)
+      parts.append(payload.rendering(isFull ? .none : limits, style: .compact).text)
     }
     let metadata = event.metadata.json
-    if !metadata.isEmpty { parts.append(JSONWriter().string(.map(metadata))) }
+    if !metadata.isEmpty {
+      parts.append(Value.map(metadata).rendering(.none, style: .compact).text)
+    }
     return parts.joined(separator: "  ")
   }
 
   private func cut(_ text: String, _ count: Int) -> String {
     guard count != .max, text.count > count else { return text }
-    return text.prefix(count - 1) + "…"
+    // How much more there is, is said where it is cut.
+    func mark(_ shown: Int) -> String { "… (\(text.count - shown) more)" }
+    let shown = max(0, count - mark(0).count)
+    return text.prefix(shown) + mark(shown)
   }
 }

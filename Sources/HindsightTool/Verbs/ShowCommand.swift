@@ -35,7 +35,7 @@ struct ShowCommand: ToolCommand {
         map["changes"] = changes["changes"]
         object = .map(map)
       }
-      try tool.output.writeLine(JSONWriter(keyOrder: .bytes).string(object))
+      try tool.output.writeLine(JSONWriter.tool.string(object))
     } else {
       try write(event, tool)
       if let difference {
@@ -56,26 +56,23 @@ struct ShowCommand: ToolCommand {
 
   private func write(_ event: RecordedEvent, _ tool: ToolContext) throws {
     let terminal = tool.output.terminal
+    let names = event.metadata.json.pairs.compactMap { pair -> String? in
+      if case .string(let name) = pair.key { name.onOneLine } else { nil }
+    }
+    let labelCount = max(9, names.map(\.count).max() ?? 0) + 2
     func field(_ name: String, _ text: String) throws {
-      let label = name.padding(to: 11)
+      let label = name.padding(to: labelCount)
       try tool.output.writeLine(terminal.styled(label, .faint) + text)
     }
     try field("event", terminal.styled("\(event.index)", .index))
-    try field("type", terminal.styled(event.typeName, .eventType))
+    try field("type", terminal.styled(event.typeName.onOneLine, .eventType))
     if let time = event.metadata.occurredTime { try field("occurred", time.description) }
     try field("recorded", event.recordedTime.description)
     for pair in event.metadata.json.pairs {
       guard case .string(let name) = pair.key else { continue }
-      try field(name, JSONWriter().string(pair.value))
+      try field(name.onOneLine, pair.value.rendering(.none, style: .compact).text)
     }
     guard let payload = try event.payload() else { return }
     try tool.output.writeRendering(of: payload, isFull: full)
-  }
-}
-
-extension String {
-  /// The text with spaces behind it, so that it has at least that many characters and one space.
-  func padding(to count: Int) -> String {
-    self + String(repeating: " ", count: max(1, count - self.count))
   }
 }

@@ -30,7 +30,7 @@ struct ListSnapshotsCommand: ToolCommand {
     for snapshot in try opened.snapshots.listing() {
       let state = try status(of: snapshot, opened)
       if json {
-        try tool.output.writeLine(JSONWriter(keyOrder: .bytes).string(object(snapshot, state)))
+        try tool.output.writeLine(JSONWriter.tool.string(object(snapshot, state)))
       } else {
         let name = "\(snapshot.reducerName) \(snapshot.reducerVersion)"
         try tool.output.writeLine(
@@ -86,7 +86,7 @@ struct DropSnapshotsCommand: ToolCommand {
         index: snapshot.index)
       count += 1
     }
-    try tool.output.writeLine("dropped \(count) snapshots")
+    try tool.output.writeLine("dropped \(counted(count, "snapshot"))")
     return .success
   }
 }

@@ -65,7 +65,7 @@ struct StateCommand: ToolCommand {
       throw ToolError(
         .badData, "the value at '\(pointer)' isn't a text: leave --raw out to print it as JSON")
     }
-    if json { return try tool.output.writeLine(JSONWriter().string(value)) }
+    if json { return try tool.output.writeLine(JSONWriter.tool.string(value)) }
     try tool.output.writeRendering(of: value, isFull: full)
   }
 }

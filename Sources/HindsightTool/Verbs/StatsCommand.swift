@@ -23,7 +23,7 @@ struct StatsCommand: ToolCommand {
     let snapshots = try opened.snapshots.listing()
     if json {
       try tool.output.writeLine(
-        JSONWriter(keyOrder: .bytes).string(document(opened, count, log, snapshots)))
+        JSONWriter.tool.string(document(opened, count, log, snapshots)))
     } else {
       try write(opened, count, log, snapshots, tool.output)
     }
@@ -59,7 +59,7 @@ struct StatsCommand: ToolCommand {
     try field("snapshots", "\(snapshots.count) of \(grouped(snapshotSize)) bytes")
     try field("readers", "\(log.readerCount) of \(grouped(log.readerSlotCount)) slots")
     for (name, type) in count.sortedTypes {
-      try field("type", "\(grouped(type.count).padding(to: 12))\(name)")
+      try field("type", "\(grouped(type.count).padding(to: 12))\(name.onOneLine)")
     }
   }
 

@@ -26,40 +26,48 @@ struct VerifyCommand: ToolCommand {
   }
 
   private func checkInChild(_ tool: ToolContext) throws -> ExitStatus {
-    var arguments = ["verify", "--in-process", store]
-    if json { arguments.insert("--json", at: 1) }
-    switch try ChildProcess.runThisTool(arguments) {
+    let options = ["--in-process"] + (json ? ["--json"] : [])
+    switch try ChildProcess.runThisTool(["verify"] + options + ["--", store]) {
     case .exited(let status): return ExitStatus(rawValue: status)
     case .killed(let signal):
       let text =
         "the check of \(store) was ended by signal \(signal): the pages of its log or snapshots "
         + "are damaged, or the file is shorter than they say"
-      if json {
-        try tool.output.writeLine(JSONWriter().string(document([text], report: nil)))
-      } else {
-        try tool.output.writeLine(text)
-      }
-      return .finding
+      return try write(finding: text, tool)
     }
   }
 
+  private func write(finding: String, _ tool: ToolContext) throws -> ExitStatus {
+    let text = json ? JSONWriter.tool.string(document([finding], report: nil)) : finding
+    try tool.output.writeLine(text)
+    return .finding
+  }
+
   private func check(_ tool: ToolContext) throws -> ExitStatus {
+    DamageSignals.endSilently()
     let progress = ProgressLine("verifying", terminal: tool.errorTerminal)
     defer { progress.clear() }
-    let report = try LogVerifier(path: store).verify(
-      checkEvent: { type, metadata, payload in
-        Self.fault(type, metadata: metadata, payload: payload)
-      },
-      progress: { progress.update(Int(clamping: $0)) })
+    let report: VerifyReport
+    do {
+      report = try LogVerifier(path: store).verify(
+        checkEvent: { type, metadata, payload in
+          Self.fault(type, metadata: metadata, payload: payload)
+        },
+        progress: { progress.update(Int(clamping: $0)) })
+    } catch let error as HindsightError where error.code == .corrupt {
+      // What keeps the check from going on is a finding, too.
+      progress.clear()
+      return try write(finding: "\(error)", tool)
+    }
     progress.clear()
     let findings = report.findings.map { "\($0)" }
     if json {
-      try tool.output.writeLine(JSONWriter().string(document(findings, report: report)))
+      try tool.output.writeLine(JSONWriter.tool.string(document(findings, report: report)))
     } else {
       for finding in findings { try tool.output.writeLine(finding) }
       let counts =
-        "\(report.eventCount) events in \(report.commitCount) commits, "
-        + "\(report.snapshotCount) snapshots"
+        "\(counted(report.eventCount, "event")) in \(counted(report.commitCount, "commit")), "
+        + counted(report.snapshotCount, "snapshot")
       try tool.output.writeLine(
         findings.isEmpty
           ? "\(store) is sound: \(counts)" : "\(store) is damaged: see above; found \(counts)")
