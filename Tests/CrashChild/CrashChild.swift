@@ -63,7 +63,8 @@ import Hindsight
     try await store.close()
   }
 
-  /// Says that the tasks have ended, waits for the word that all processes' have, and says the state.
+  /// Says that the tasks have ended, waits for the word that all processes' have, and says the
+  /// state.
   private static func sayEnd(of store: Store<MarkedLedger>, beside file: String) async throws {
     say(.starting)
     while access(file + ".through", F_OK) != 0 { try await Task.sleep(for: .milliseconds(5)) }

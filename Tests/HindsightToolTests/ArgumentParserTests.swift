@@ -173,7 +173,8 @@ private struct Root: ParsableCommand {
       usage("lgo") == "tool: there is no command 'lgo'; did you mean 'log'? (see 'tool help')")
     #expect(
       usage("log", "s", "--revese")
-        == "tool log: there is no option '--revese'; did you mean '--reverse'? (see 'tool help log')"
+        == "tool log: there is no option '--revese'; did you mean '--reverse'? "
+        + "(see 'tool help log')"
     )
     #expect(usage("imp")?.contains("did you mean 'import'?") == true)
     #expect(usage("frobnicate")?.contains("did you mean") == false)
