@@ -85,6 +85,12 @@ let package = Package(
     .testTarget(name: "AppToolTests", swiftSettings: settings),
     .testTarget(
       name: "CommandLineTests", dependencies: ["hindsight"], swiftSettings: settings),
+    .testTarget(
+      name: "DocumentationTests",
+      dependencies: [
+        "Hindsight", "HindsightTesting", "HindsightTimeTravel", "HindsightTool", "hindsight",
+      ],
+      swiftSettings: settings),
     .testTarget(name: "TidyTests", swiftSettings: settings),
 
     .target(

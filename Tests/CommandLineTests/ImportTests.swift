@@ -227,9 +227,14 @@ import Testing
     // In the form that export writes.
     let lines = #"""
       {"data":null,"metadata":{"tags":["a","","a","é","e\#u{301}"]},"type":"x"}
-      {"data":{},"metadata":{"causationId":"c","correlationId":"","idempotencyKey":"k","traceparent":"00-1"},"type":"x.y"}
-      {"data":[1,-1,18446744073709551615,-18446744073709551616,1180591620717411303424,1.5,1.0,-0.0,5e-324,1.7976931348623157e+308],"type":"numbers"}
-      {"data":{"$bytes":"AAE="},"metadata":{"custom":{"$double":"NaN"},"other":[{"$tagged":[32,"u"]}]},"type":"forms"}
+      {"data":{},\#
+      "metadata":{"causationId":"c","correlationId":"",\#
+      "idempotencyKey":"k","traceparent":"00-1"},"type":"x.y"}
+      {"data":[1,-1,18446744073709551615,-18446744073709551616,\#
+      1180591620717411303424,1.5,1.0,-0.0,5e-324,1.7976931348623157e+308],"type":"numbers"}
+      {"data":{"$bytes":"AAE="},\#
+      "metadata":{"custom":{"$double":"NaN"},\#
+      "other":[{"$tagged":[32,"u"]}]},"type":"forms"}
       {"data":{"$$bytes":"AAE="},"type":"looks like a form"}
       {"data":{"$map":[[1,"one"],[[2],{"$simple":99}]]},"type":"map"}
       {"data":{"$undefined":true},"time":"-000001-12-31T23:59:59.999999Z","type":"early"}

@@ -40,7 +40,9 @@ import Testing
       try await work.makeStore(
         "a.hindsight",
         #"""
-        {"type":"a\nb\u001b[31m","data":{"x\u001b[2J":"\u001b]0;t\u0007\u202e"},"metadata":{"k\n":"\u009b"}}
+        {"type":"a\nb\u001b[31m",\#
+        "data":{"x\u001b[2J":"\u001b]0;t\u0007\u202e"},\#
+        "metadata":{"k\n":"\u009b"}}
 
         """#)
       for verb in ["log", "show", "state", "diff", "stats"] {

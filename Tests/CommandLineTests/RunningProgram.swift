@@ -88,7 +88,7 @@ struct Channel {
   init() throws {
     var ends: [Int32] = [-1, -1]
     #if os(Linux)
-      // Unlike a pipe, it is closed on exec from the start: another thread may be starting a program.
+      // Unlike a pipe, it is closed on exec from the start: another test may be starting a program.
       let type = Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue)
       guard socketpair(AF_UNIX, type, 0, &ends) == 0 else { throw Failure(description: "no pipe") }
     #else

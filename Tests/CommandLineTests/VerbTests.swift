@@ -22,7 +22,8 @@ import Testing
             status: 0,
             text: #"""
               3  2001-01-02T22:00:00.000Z  closed  {"balance":null}
-              2  2001-01-02T04:04:05.500Z  deposited  {"balance":100}  {"tags":["account:a", "big"], "source":{"ip":"::1"}, "correlationId":"r1"}
+              2  2001-01-02T04:04:05.500Z  deposited  {"balance":100}  \#
+              {"tags":["account:a", "big"], "source":{"ip":"::1"}, "correlationId":"r1"}
               1  2001-01-02T03:04:05.000Z  opened  {"owner":"alice", "balance":0}
 
               """#))

@@ -49,7 +49,10 @@ struct StatsCommand: ToolCommand {
     try field("store", genesis.storeID)
     try field("reducer", genesis.reducerName)
     try field("created", genesis.creationTime.description)
-    try field("events", "\(grouped(opened.head)) in \(grouped(count.commitCount)) commits")
+    try field(
+      "events",
+      "\(grouped(opened.head)) in \(grouped(count.commitCount)) "
+        + "commit\(count.commitCount == 1 ? "" : "s")")
     if let first = count.firstRecordedTime, let last = count.lastRecordedTime {
       try field("recorded", "\(first) to \(last)")
     }
