@@ -49,11 +49,13 @@ extension EnvironmentCore {
   /// Checks all pages that a transaction's state is made of, or nil where its meta page is gone.
   ///
   /// O(n) in the pages. The transaction must be alive, so that its pages aren't reused.
-  func treeReport(transaction: UInt64, visitor: EntryVisitor? = nil) -> TreeReport? {
+  func treeReport(
+    transaction: UInt64, extent: TreeExtent = .everything, visitor: EntryVisitor? = nil
+  ) -> TreeReport? {
     let reader = PageReader(descriptor: descriptor, pageSize: pageSize)
     for number in UInt64(0)...1 {
       guard let meta = reader.meta(number), meta.transaction == transaction else { continue }
-      var check = TreeCheck(reader, meta, visitor)
+      var check = TreeCheck(reader, meta, extent, visitor)
       check.run()
       return check.report
     }
@@ -71,18 +73,19 @@ extension Environment {
   /// Checks all pages of the newest state against each other and against the file's size.
   ///
   /// Reads the file, not the map: damage is found, not stumbled over. A visitor gets the entries of
-  /// its table as far as they can be read. O(n) in the pages, which are held in place meanwhile.
+  /// its table as far as they can be read. O(n) in the pages, which are held in place meanwhile; of
+  /// the edges alone, O(log n).
   ///
   /// - Throws: ``LMDBError`` where there is no read transaction to be had.
   package func checkTrees(
-    visiting visitor: EntryVisitor? = nil
+    _ extent: TreeExtent = .everything, visiting visitor: EntryVisitor? = nil
   ) throws(LMDBError) -> TreeReport {
     for _ in 0..<1_000 {
       let transaction = try beginRead()
       // Other processes may commit twice and take the meta page, before it was read.
-      if let report = core.treeReport(transaction: transaction.number, visitor: visitor) {
-        return report
-      }
+      let report = core.treeReport(
+        transaction: transaction.number, extent: extent, visitor: visitor)
+      if let report { return report }
     }
     throw LMDBError(.corrupted, "checking \(path)", message: "its meta pages can't be read")
   }

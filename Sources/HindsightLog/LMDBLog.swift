@@ -113,6 +113,12 @@ public final class LMDBLog: EventLog {
     let environment = try Environment.open(
       directory.logPath, options: EnvironmentOptions(options))
     let isReadOnly = options.access == .readOnly
+    // LMDB ends the process at a page that can't be. Those that opening and appending need are
+    // looked at; all others only by the verifier.
+    if let problem = try environment.checkTrees(.edges).problems.first {
+      throw HindsightError(
+        .corrupt, "the log of \(directory.path) is damaged: \(problem); verify it")
+    }
     let table: Table
     if let known = try environment.table(named: commitsTableName) {
       table = known

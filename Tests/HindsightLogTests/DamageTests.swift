@@ -142,6 +142,38 @@ import Testing
     }
   }
 
+  @Test func `a log whose first or last pages are damaged is refused, not stumbled over`() async {
+    await #expect(processExitsWith: .success) {
+      let seed = testSeed()
+      var generator = SeededGenerator(seed: seed)
+      let directory = try TemporaryStore()
+      let log = try LMDBLog.open(path: directory.path, options: .test)
+      _ = try fill(log, commitSizes: Array(repeating: 1, count: 300))
+      log.close()
+      let file = URL(filePath: directory.path + "/log.mdb")
+      let sound = try [UInt8](Data(contentsOf: file))
+      var refusedCount = 0
+      for _ in 0..<200 {
+        var damaged = sound
+        let page = Int.random(in: 2..<8, using: &generator)
+        let start = page * pageSize
+        for offset in start..<start + Int.random(in: 1...pageSize, using: &generator) {
+          damaged[offset] = UInt8.random(in: 0...255, using: &generator)
+        }
+        try Data(damaged).write(to: file)
+        do {
+          let log = try LMDBLog.open(path: directory.path, options: .test)
+          _ = try log.head()
+          log.close()
+        } catch let error as HindsightError {
+          #expect(error.code == .corrupt, "seed \(seed): \(error)")
+          refusedCount += 1
+        }
+      }
+      #expect(refusedCount > 20, "seed \(seed): \(refusedCount)")
+    }
+  }
+
   @Test func `damaged pages are findings, and don't end the process`() throws {
     let seed = testSeed()
     var generator = SeededGenerator(seed: seed)
@@ -151,7 +183,7 @@ import Testing
       for _ in 0..<200 {
         var damaged = sound
         for _ in 0..<Int.random(in: 1...40, using: &generator) {
-          let offset = Int.random(in: 8_192..<damaged.count, using: &generator)
+          let offset = Int.random(in: 2 * pageSize..<damaged.count, using: &generator)
           damaged[offset] = UInt8.random(in: 0...255, using: &generator)
         }
         try Data(damaged).write(to: file)
@@ -159,8 +191,9 @@ import Testing
         _ = try LogVerifier(path: path).verify()
       }
       for _ in 0..<20 {
-        // 600 commits need more than five pages.
-        try Data(sound.prefix(Int.random(in: 8_192..<20_480, using: &generator))).write(to: file)
+        // The commits need more than five pages.
+        try Data(sound.prefix(Int.random(in: 2 * pageSize..<5 * pageSize, using: &generator)))
+          .write(to: file)
         let error = #expect(throws: HindsightError.self, "seed \(seed)") {
           try LogVerifier(path: path).verify()
         }
@@ -185,3 +218,6 @@ private func withLog(
 private func findings(_ path: String) throws -> [String] {
   try LogVerifier(path: path).verify().findings.map(\.description)
 }
+
+/// The size of LMDB's pages, which is the system's.
+private let pageSize = Int(getpagesize())

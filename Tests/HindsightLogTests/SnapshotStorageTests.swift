@@ -130,6 +130,7 @@ import Testing
         try first.save(makeHeader(index: index, state), state: state)
       }
       first.close()
+      let pageSize = Int(getpagesize())
       let sound = try Data(contentsOf: file)
       var replacedCount = 0
       for round in 0..<100 {
@@ -137,7 +138,7 @@ import Testing
         if round % 4 == 0 {
           damaged = damaged.prefix(Int.random(in: 0..<40_000, using: &generator))
         } else {
-          for offset in stride(from: 8_192, to: damaged.count, by: 4_096)
+          for offset in stride(from: 2 * pageSize, to: damaged.count, by: pageSize)
           where Bool.random(using: &generator) {
             damaged[offset + Int.random(in: 0..<40, using: &generator)] ^= 0x55
           }
