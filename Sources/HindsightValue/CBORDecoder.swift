@@ -23,6 +23,7 @@ public struct CBORDecoder: Sendable {
   /// Whether ``CBORCodable`` types read themselves. Off, to check that it makes no difference.
   package var usesCBORCodable = true
 
+  /// A decoder; it has no options.
   public init() {}
 
   /// The value that the bytes are the encoding of. They must be one item, and be less than 2 GiB.

@@ -29,6 +29,7 @@ public struct CBOREncoder: Sendable {
   /// Whether ``CBORCodable`` types write themselves. Off, to check that it makes no difference.
   package var usesCBORCodable = true
 
+  /// An encoder; it has no options.
   public init() {}
 
   /// The encoding of a value.

@@ -29,6 +29,7 @@ public struct CBORError: Error, Hashable, Sendable {
     public static let missingField = Code(number: 10)
   }
 
+  /// What kind of thing is wrong.
   public let code: Code
   /// The offset of the item or byte at fault.
   public let offset: Int

@@ -36,9 +36,12 @@ extension DecoderCore {
         guard let exact = I(exactly: value) else { throw outOfRange("\(I.self)", offset, place) }
         return exact
       case .tagged:
-        let tag = try reader.readTag()
-        guard tag == 2 || tag == 3, reader.nextKind == .bytes else {
-          return try integer(type, untagged(offset) ?? offset, place)
+        var tag = try reader.readTag()
+        while !(tag == 2 || tag == 3) || reader.nextKind != .bytes {
+          guard reader.nextKind == .tagged else {
+            return try integer(type, reader.position, place)
+          }
+          tag = try reader.readTag()
         }
         let bytes = try reader.readBytes().drop { $0 == 0 }
         state.pointee.lastEnd = reader.position

@@ -121,15 +121,16 @@ extension EncoderCore {
 }
 
 extension CBORCodingKey {
-  /// The key that an item stands for: a text as it is, something else described.
+  /// The key that an item stands for: a text as it is, another scalar in words, else its kind.
   init(keyIn bytes: UnsafeRawBufferPointer) {
     var reader = CBORReader(bytes)
-    if let text = try? reader.readString() {
-      self.init(stringValue: text)
-    } else if let value = try? Value(from: &reader) {
-      self.init(stringValue: value.keyDescription)
-    } else {
-      self.init(stringValue: "?")
+    let kind = reader.nextKind
+    switch kind {
+    case .string: self.init(stringValue: (try? reader.readString()) ?? "invalid text")
+    case .unsigned, .negative, .bool, .float:
+      let value = try? Value(from: &reader)
+      self.init(stringValue: value?.keyDescription ?? "invalid \(kind, default: "item")")
+    default: self.init(stringValue: kind.map { "\($0)" } ?? "?")
     }
   }
 }

@@ -48,7 +48,7 @@ private final class DateRoute: EncodeRoute<Date> {
     let reference = value.timeIntervalSinceReferenceDate
     let unix = value.timeIntervalSince1970
     let back = Date(timeIntervalSince1970: unix).timeIntervalSinceReferenceDate
-    if back.bitPattern == reference.bitPattern {
+    if back.bitPattern == reference.bitPattern || reference.isNaN {
       core.state.pointee.writer.appendTag(Tag.secondsSince1970)
       core.state.pointee.writer.append(unix)
     } else {

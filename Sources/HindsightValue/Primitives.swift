@@ -35,7 +35,8 @@ extension Primitive {
   static func readPairs(
     _ core: DecoderCore, _ offset: Int, _ place: Place
   ) throws -> [String: Self] {
-    try core.dictionary(offset, place, key: { try $0.string($1, $2) }) { try read($0, $1, $2) }
+    try core.dictionary(
+      offset, place, key: { try $0.string($1, $2) }, value: { try read($0, $1, $2) })
   }
 
   static func makeEncodeRoute() -> AnyObject { PrimitiveRoute<Self>() }

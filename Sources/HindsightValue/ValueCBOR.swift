@@ -13,7 +13,7 @@ extension Value: CBORCodable {
 
   /// The value that these bytes are the encoding of, in any well-formed form.
   ///
-  /// Allocates at most a small multiple of the bytes (48 for each).
+  /// Allocates at most a small multiple of the bytes (about 50 for each).
   ///
   /// - Throws: ``CBORError``: not well-formed, a key twice in a map, a string that isn't UTF-8,
   ///   nested deeper than 512 levels, or bytes left over.
@@ -100,35 +100,37 @@ extension Value: CBORCodable {
 
   /// Reads one item of any well-formed form.
   public init(from reader: inout CBORReader) throws {
-    var open: [OpenForReading] = []
     // Counts claim at most what is left, but each level could claim it again: hence a budget.
     var reservable = reader.bytesLeft
+    var level: OpenForReading
+    switch try Self.readPart(&reader, &reservable) {
+    case .whole(let value):
+      self = value
+      return
+    case .opened(let outermost): level = outermost
+    }
+    var outer: [OpenForReading] = []
+    guard reader.depth < CBOR.depthLimit else { throw CBORError(.tooDeep, at: level.offset) }
     while true {
-      let offset = reader.position
-      var finished: Value?
-      if var level = open.popLast() {
-        if try level.isComplete(&reader) {
-          finished = try level.close()
-        } else {
-          open.append(level)
+      if try level.isComplete(&reader) {
+        let value = try level.close()
+        guard let next = outer.popLast() else {
+          self = value
+          return
         }
+        level = next
+        level.add(value)
+        continue
       }
-      if finished == nil {
-        switch try Self.readPart(&reader, at: offset, &reservable) {
-        case .whole(let value): finished = value
-        case .opened(let level):
-          guard reader.depth + open.count < CBOR.depthLimit else {
-            throw CBORError(.tooDeep, at: offset)
-          }
-          open.append(level)
+      switch try Self.readPart(&reader, &reservable) {
+      case .whole(let value): level.add(value)
+      case .opened(let inner):
+        guard reader.depth + outer.count + 1 < CBOR.depthLimit else {
+          throw CBORError(.tooDeep, at: inner.offset)
         }
+        outer.append(level)
+        level = inner
       }
-      guard let value = finished else { continue }
-      guard !open.isEmpty else {
-        self = value
-        return
-      }
-      open[open.count - 1].items.append(value)
     }
   }
 
@@ -145,29 +147,38 @@ extension Value: CBORCodable {
     }
     let kind: Kind
     let offset: Int
-    /// How many items it will have: keys and values count singly; nil where an end marker tells.
+    /// How many items or pairs it will have; nil where an end marker tells.
     let count: Int?
     var items: [Value] = []
+    var pairs: [ValueMap.Pair] = []
+    /// A key whose value comes next.
+    var key: Value?
 
-    mutating func isComplete(_ reader: inout CBORReader) throws(CBORError) -> Bool {
-      if let count { return items.count == count }
-      guard try reader.readEnd() else { return false }
-      if case .map = kind, items.count % 2 == 1 {
-        throw CBORError(.notWellFormed, at: reader.position - 1)
+    mutating func add(_ value: Value) {
+      guard case .map = kind else { return items.append(value) }
+      if let key {
+        pairs.append(ValueMap.Pair(key: key, value: value))
+        self.key = nil
+      } else {
+        key = value
       }
+    }
+
+    func isComplete(_ reader: inout CBORReader) throws(CBORError) -> Bool {
+      // One of the two is always empty.
+      if let count { return items.count + pairs.count == count }
+      guard try reader.readEnd() else { return false }
+      if key != nil { throw CBORError(.notWellFormed, at: reader.position - 1) }
       return true
     }
 
-    func close() throws(CBORError) -> Value {
+    mutating func close() throws(CBORError) -> Value {
       switch kind {
       case .array: return .array(items)
       case .tag(let tag): return .tagged(tag, items[0])
       case .map:
         var pairs: [ValueMap.Pair] = []
-        pairs.reserveCapacity(items.count / 2)
-        for index in stride(from: 0, to: items.count, by: 2) {
-          pairs.append(ValueMap.Pair(key: items[index], value: items[index + 1]))
-        }
+        swap(&pairs, &self.pairs)
         guard let map = ValueMap(uniquePairs: pairs) else {
           throw CBORError(.duplicateKey, at: offset)
         }
@@ -178,8 +189,9 @@ extension Value: CBORCodable {
 
   /// Reads a scalar, or a container's header.
   private static func readPart(
-    _ reader: inout CBORReader, at offset: Int, _ reservable: inout Int
+    _ reader: inout CBORReader, _ reservable: inout Int
   ) throws(CBORError) -> Part {
+    let offset = reader.position
     guard let kind = reader.nextKind else { throw CBORError(.unexpectedEnd, at: offset) }
     switch kind {
     case .unsigned: return .whole(.unsigned(try reader.readHead(0)))
@@ -194,24 +206,24 @@ extension Value: CBORCodable {
     case .simple: return .whole(.simple(try reader.readSimple()))
     case .end: throw CBORError(.notWellFormed, at: offset)
     case .array:
-      let count = try reader.readArrayHeader()
-      return .opened(reserved(.array, offset, count, &reservable))
+      var level = OpenForReading(
+        kind: .array, offset: offset, count: try reader.readArrayHeader())
+      level.items.reserveCapacity(reserve(level.count, &reservable))
+      return .opened(level)
     case .map:
-      let count = try reader.readMapHeader().map { 2 * $0 }
-      return .opened(reserved(.map, offset, count, &reservable))
+      var level = OpenForReading(kind: .map, offset: offset, count: try reader.readMapHeader())
+      level.pairs.reserveCapacity(reserve(level.count, &reservable))
+      return .opened(level)
     case .tagged:
       let tag = try reader.readTag()
       return .opened(OpenForReading(kind: .tag(tag), offset: offset, count: 1))
     }
   }
 
-  private static func reserved(
-    _ kind: OpenForReading.Kind, _ offset: Int, _ count: Int?, _ reservable: inout Int
-  ) -> OpenForReading {
-    var level = OpenForReading(kind: kind, offset: offset, count: count)
+  /// How many elements to make room for; each costs the budget a byte, as it will have one.
+  private static func reserve(_ count: Int?, _ reservable: inout Int) -> Int {
     let room = min(count ?? 0, reservable)
     reservable -= room
-    level.items.reserveCapacity(room)
-    return level
+    return room
   }
 }

@@ -27,8 +27,9 @@ public struct ValueMap: Sendable, Hashable {
   public init() { pairs = [] }
 
   /// The map of these pairs, or nil where two of them have the same key. O(n log n).
-  public init?(uniquePairs pairs: [Pair]) {
-    var sorted = pairs
+  public init?(uniquePairs pairs: consuming [Pair]) {
+    // Consumed, so that the pairs are sorted where they are if nobody else holds them.
+    var sorted = consume pairs
     if !Self.isStrictlyAscending(sorted) {
       sorted.sort { Value.isOrderedBefore($0.key, $1.key) }
       guard Self.isStrictlyAscending(sorted) else { return nil }
