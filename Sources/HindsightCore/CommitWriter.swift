@@ -44,7 +44,10 @@ final class CommitWriter<R: Reducer> {
     // Whatever user code this thread runs is a reducer, a validation or a decision.
     StoreScope.$isInside.withValue(true) {
       while let group = queue.take(sizeMax: groupSizeMax, patience: Self.patience) {
-        if !follow() { return }
+        if let reason = follow() {
+          for entry in group { entry.continuation.resume(throwing: reason) }
+          return
+        }
         if !group.isEmpty { commit(group) }
       }
     }
@@ -271,19 +274,24 @@ final class CommitWriter<R: Reducer> {
       }
     }
     if let error = error as? HindsightError, error.code == .commitOutcomeUnknown {
-      queue.refuse(with: error, isFinished: true)
+      stop(because: error)
     } else if let error = error as? CatchUpError {
-      queue.refuse(with: error.reason, isFinished: true)
+      stop(because: error.reason)
     }
     let reason = (error as? CatchUpError)?.reason ?? error
     for entry in group { entry.continuation.resume(throwing: reason) }
   }
 
   private func latch(_ message: String, cause: any Error) {
-    queue.refuse(
-      with: HindsightError(
-        .commitOutcomeUnknown, "after a failed commit \(message): reopen the store", cause: cause),
-      isFinished: true)
+    stop(
+      because: HindsightError(
+        .commitOutcomeUnknown, "after a failed commit \(message): reopen the store", cause: cause))
+  }
+
+  /// Dispatches nothing any more, and ends the waiting of all that follow the state.
+  private func stop(because reason: HindsightError) {
+    queue.refuse(with: reason, isFinished: true)
+    holder.close(because: reason)
   }
 
   /// Makes the state from the log, as after a commit that failed when its events were reduced.
@@ -307,18 +315,19 @@ final class CommitWriter<R: Reducer> {
 
   /// Brings the state to what other processes appended, outside of a write transaction.
   ///
-  /// - Returns: false where the state can't follow the log; nothing is dispatched any more then.
-  private func follow() -> Bool {
+  /// - Returns: why the state can't follow the log, nil where it can; nothing is dispatched any more
+  ///   then.
+  private func follow() -> HindsightError? {
     do {
       let head = try log.head()
       if head != applied { try catchUp(to: head) }
-      return true
+      return nil
     } catch let error as CatchUpError {
-      queue.refuse(with: error.reason, isFinished: true)
-      return false
+      stop(because: error.reason)
+      return error.reason
     } catch {
       // A log that can't be read now is one that the next commit or look finds out about.
-      return true
+      return nil
     }
   }
 

@@ -12,6 +12,7 @@ final class StateHolder<State: Sendable>: EventSource, @unchecked Sendable {
   private var state: State
   private var index: EventIndex
   private var isClosed = false
+  private var failure: HindsightError?
   private var waiters: [UInt64: CheckedContinuation<Bool, Never>] = [:]
   private var nextWaiter: UInt64 = 0
   /// The thread that holds the lock for the writer; what it calls mustn't come back here.
@@ -87,9 +88,15 @@ final class StateHolder<State: Sendable>: EventSource, @unchecked Sendable {
     for waiter in woken { waiter.resume(returning: true) }
   }
 
+  /// Why the state follows the log no longer, where that isn't for having been closed.
+  var reasonOfEnd: HindsightError? { lock.withLock { failure } }
+
   /// Ends all waiting; the state can still be read.
-  func close() {
+  ///
+  /// - Parameter reason: why the state can't follow the log any more; nil where it needn't.
+  func close(because reason: HindsightError? = nil) {
     lock.lock()
+    if !isClosed { failure = reason }
     isClosed = true
     let woken = Array(waiters.values)
     waiters.removeAll()

@@ -80,7 +80,7 @@ public final class Store<R: Reducer>: Sendable {
   ///
   /// The selector runs on the state where it is, when the sequence is asked for its next value: who
   /// doesn't read costs nothing, and a slow reader skips values but never gets an old one. Ends
-  /// when the store is closed or the task is cancelled.
+  /// when the store is closed, when it can't follow the log any more, or the task is cancelled.
   public func changes<Part: Equatable & Sendable>(
     of part: @escaping @Sendable (R.State) -> Part
   ) -> StateChanges<R, Part> {

@@ -29,6 +29,9 @@ package protocol EventSource: Sendable {
   ///
   /// - Returns: false where there will be none, as all was closed or the task cancelled.
   func waitForChange(from index: EventIndex) async -> Bool
+
+  /// Why there will be no more events, where that isn't for having been closed.
+  var reasonOfEnd: HindsightError? { get }
 }
 
 /// The events of a log from an index on: first those that are there, then each that comes, by this
@@ -36,7 +39,8 @@ package protocol EventSource: Sendable {
 ///
 /// Nothing is read ahead but a few events, so a slow reader costs no memory; it falls behind and
 /// catches up from the log. Ends when the store is closed and every event was read; throws
-/// `CancellationError` when the task is cancelled, and a ``HindsightError`` with code `closed`
+/// `CancellationError` when the task is cancelled, the reason where the log can't be followed any
+/// further, and a ``HindsightError`` with code `closed`
 /// where the store was closed before, or with the index of an event that can't be read.
 public struct StoredEvents<Event: Codable & Sendable>: AsyncSequence, Sendable {
   /// What the sequence consists of.
@@ -90,6 +94,7 @@ public struct StoredEvents<Event: Codable & Sendable>: AsyncSequence, Sendable {
         guard events.isFollowing else { return nil }
         guard await events.source.waitForChange(from: visible) else {
           try Task.checkCancellation()
+          if let reason = events.source.reasonOfEnd { throw reason }
           return nil
         }
       }

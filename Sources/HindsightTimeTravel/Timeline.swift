@@ -124,6 +124,7 @@ private final class TimelineContents<State: Sendable>: EventSource, @unchecked S
   private let log: any EventLog
   private let lock = Lock()
   private var newest: EventIndex
+  private var failure: HindsightError?
   /// States asked for recently, the latest last.
   private var states: [(state: State, index: EventIndex)] = []
 
@@ -142,12 +143,24 @@ private final class TimelineContents<State: Sendable>: EventSource, @unchecked S
 
   func waitForChange(from seen: EventIndex) async -> Bool {
     while true {
-      // A closed log has no head; that there will be no more is all there is to say.
-      guard let index = try? log.head().index else { return false }
-      raise(head: index)
-      if index != seen { return true }
+      do {
+        let index = try log.head().index
+        raise(head: index)
+        if index != seen { return true }
+      } catch {
+        end(because: error)
+        return false
+      }
       guard (try? await Task.sleep(for: Self.pollInterval)) != nil else { return false }
     }
+  }
+
+  var reasonOfEnd: HindsightError? { lock.withLock { failure } }
+
+  private func end(because error: any Error) {
+    // Of a log that was closed, that there will be no more is all there is to say.
+    guard let error = error as? HindsightError, error.code != .closed else { return }
+    lock.withLock { failure = error }
   }
 
   func nearest(through index: EventIndex) -> (state: State, index: EventIndex)? {
