@@ -74,6 +74,8 @@ extension HindsightError.Code {
   public static let closed = Self("closed")
   /// An index beyond the newest event was asked for.
   public static let indexBeyondHead = Self("indexBeyondHead")
+  /// The store's files were replaced, moved, removed or cut off while they were open.
+  public static let replaced = Self("replaced")
   /// A commit, or a page below it, doesn't hold what was written.
   public static let corrupt = Self("corrupt")
   /// A commit that must be there isn't.

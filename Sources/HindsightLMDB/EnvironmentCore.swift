@@ -19,7 +19,7 @@ final class EnvironmentCore: @unchecked Sendable {
   /// The data file's real path.
   let path: String
   let file: FileIdentity
-  let lockFile: FileIdentity?
+  let lockFile: LockFile?
   let descriptor: Int32
   let isReadOnly: Bool
   let pageSize: Int
@@ -39,6 +39,7 @@ final class EnvironmentCore: @unchecked Sendable {
   init(path: String, options: EnvironmentOptions) throws(LMDBError) {
     try MetaPages.refuseForeignFile(path, mayBeEmpty: options.access == .create)
     let isReadOnly = options.access == .readOnly
+    try LockFile.reserve(besideFile: path, readerSlots: options.readerSlots)
     let handle = try Self.openHandle(path: path, options: options)
     do throws(LMDBError) {
       var descriptor: Int32 = -1
@@ -46,10 +47,10 @@ final class EnvironmentCore: @unchecked Sendable {
       guard let file = FileIdentity(descriptor: descriptor) else {
         throw LMDBError.system("opening \(path)")
       }
-      let lockFile = FileIdentity(path: path + Self.lockSuffix)
+      let lockFile = LockFile(besideFile: path)
       var statistics = MDB_stat()
       try LMDBError.check(mdb_env_stat(handle, &statistics), "opening \(path)")
-      Descriptors.closeOnExec(Set([file, lockFile].compactMap { $0 }))
+      Descriptors.closeOnExec(Set([file, lockFile?.identity].compactMap { $0 }))
       var staleReaderCount: Int32 = 0
       try LMDBError.check(
         mdb_reader_check(handle, &staleReaderCount), "looking for stale readers of \(path)")
@@ -92,9 +93,6 @@ final class EnvironmentCore: @unchecked Sendable {
       mapSize = mapSize / 2 / pageSize * pageSize
     }
   }
-
-  /// Closes the handle; only for ``EnvironmentRegistry``, when nobody uses it any more.
-  func close() { mdb_env_close(handle) }
 
   func checkProcess(_ operation: @autoclosure () -> String) throws(LMDBError) {
     guard getpid() == processID else {

@@ -70,7 +70,7 @@ enum EnvironmentRegistry {
   ) throws(LMDBError) {
     guard let lock = FileIdentity(path: path + EnvironmentCore.lockSuffix) else { return }
     for entry in entries.values
-    where entry.core.lockFile == lock && entry.core.processID == getpid() {
+    where entry.core.lockFile?.identity == lock && entry.core.processID == getpid() {
       throw LMDBError(
         .conflictingOpen, "opening \(path)",
         message: "the file was replaced while this process has it open; close that first")

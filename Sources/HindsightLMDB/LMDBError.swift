@@ -91,4 +91,6 @@ extension LMDBError.Code {
   package static let nestedWrite = Self(rawValue: -7)
   /// The environment is open for reading only.
   package static let readOnly = Self(rawValue: -8)
+  /// The path doesn't lead to the files that are open any more.
+  package static let replaced = Self(rawValue: -9)
 }

@@ -14,6 +14,7 @@ package struct ReadTransaction: ~Copyable {
   init(environment: Environment) throws(LMDBError) {
     let core = environment.core
     try core.checkProcess("reading")
+    try core.checkFiles("reading")
     var transaction: OpaquePointer?
     var result = mdb_txn_begin(core.handle, nil, UInt32(MDB_RDONLY), &transaction)
     if result == MDB_READERS_FULL, try core.removeStaleReaders() > 0 {
@@ -46,6 +47,7 @@ package struct ReadTransaction: ~Copyable {
   /// Goes on with the state of the newest commit.
   package mutating func renew() throws(LMDBError) {
     try environment.core.checkProcess("reading")
+    try environment.core.checkFiles("reading")
     mdb_txn_reset(handle)
     try LMDBError.check(mdb_txn_renew(handle), "reading \(environment.path)")
     try environment.core.checkSize(transaction: number)

@@ -31,6 +31,7 @@ package struct WriteTransaction: ~Copyable {
     core.writing.lock()
     do throws(LMDBError) {
       try core.checkNotLatched("writing to \(core.path)")
+      try core.checkFiles("writing to")
       var transaction: OpaquePointer?
       try LMDBError.check(
         mdb_txn_begin(core.handle, nil, 0, &transaction), "writing to \(core.path)")

@@ -10,7 +10,8 @@ extension LMDBLog {
 
   /// The newest durable position. O(1).
   ///
-  /// - Throws: ``HindsightError``; code `corrupt` where the newest commit can't be read.
+  /// - Throws: ``HindsightError``; code `corrupt` where the newest commit can't be read,
+  ///   `replaced` where the path doesn't lead to the log that is open any more.
   public func head() throws -> LogHead {
     try using { environment in
       let transaction = try environment.beginRead()

@@ -61,6 +61,7 @@ extension HindsightError.Code {
       case .latched, .panic: .commitOutcomeUnknown
       case .nestedWrite: .reentrantCall
       case .readOnly: .readOnly
+      case .replaced: .replaced
       case .forked: .closed
       default: .inputOutput
       }

@@ -61,6 +61,6 @@ extension ExitStatus {
     .permissionDenied: .noPermission, .readOnly: .noPermission,
     .inUse: .tryAgain, .invalidOption: .usage, .networkFileSystem: .usage,
     .commitOutcomeUnknown: .inputOutput, .diskFull: .inputOutput, .mapFull: .inputOutput,
-    .inputOutput: .inputOutput,
+    .inputOutput: .inputOutput, .replaced: .inputOutput,
   ]
 }
