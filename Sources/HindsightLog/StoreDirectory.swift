@@ -49,11 +49,25 @@ struct StoreDirectory {
       throw .system("creating the directory", path: path, number: number)
     }
     guard try kind(of: path) == S_IFDIR else { throw .notAStore(path, "it isn't a directory") }
-    guard try kindIfThere(of: logPath) == nil else { return try requireStore() }
+    guard try kindIfThere(of: logPath) == nil else {
+      try requireStore()
+      return try refuseEmptiedLog()
+    }
     guard let names = Directory.names(in: path) else { throw .system("reading", path: path) }
     guard Set(names).subtracting([Self.logName + Self.lockSuffix]).isEmpty else {
       throw .notAStore(path, "it has no \(Self.logName), and other files")
     }
+  }
+
+  /// Throws where the log is empty although snapshots were made of it: it isn't a new one.
+  ///
+  /// An empty log alone is one whose making was cut off, as snapshots are only made after it.
+  private func refuseEmptiedLog() throws(HindsightError) {
+    var information = stat()
+    guard stat(logPath, &information) == 0, information.st_size == 0, Self.isThere(snapshotsPath)
+    else { return }
+    throw .notAStore(
+      path, "its \(Self.logName) is empty, though it has snapshots: the log was lost; restore it")
   }
 
   /// Makes the log file's and the directory's own names durable.
