@@ -107,5 +107,12 @@ let package = Package(
         "crash-child",
       ],
       exclude: ["Shim"], swiftSettings: settings),
+    .testTarget(
+      name: "ManyProcessesTests",
+      dependencies: [
+        "Hindsight", "HindsightCore", "HindsightLMDB", "HindsightLog", "HindsightTimeTravel",
+        "HindsightValue", "hindsight",
+      ],
+      swiftSettings: settings),
   ]
 )
