@@ -1,6 +1,5 @@
 // Tells a person how far a long piece of work is: one line on standard error that replaces itself.
-// It always holds: where nobody looks, nothing is written; and the line is gone before other
-// output.
+// It always holds: where nobody looks, nothing is written; and it is gone before other output.
 
 import Synchronization
 

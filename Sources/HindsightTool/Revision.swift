@@ -100,8 +100,7 @@ extension Revision {
   /// - Parameter indexAtTime: finds the last index up to a time; called for `@{TIME}` only.
   /// - Throws: a ``HindsightError`` (``HindsightError/Code/indexBeyondHead``) where the log doesn't
   ///   reach it, a ``ToolError`` (``ExitStatus/noInput``) where it is before the beginning, and
-  /// what
-  ///   `indexAtTime` throws.
+  ///   what `indexAtTime` throws.
   package func resolve(
     head: EventIndex, indexAtTime: (Timestamp) throws -> EventIndex
   ) throws -> EventIndex {

@@ -101,11 +101,11 @@ private struct Root: ParsableCommand {
 
   @Test func `options may stand anywhere and take their value in each usual form`() throws {
     for words in [
-      ["--limit", "5", "s", "1..2"], ["s", "--limit=5", "1..2"], ["s", "1..2", "-n", "5"],
-      ["s", "-n5", "1..2"], ["-n=5", "s", "1..2"],
+      ["--limit", "5", "s", "1..2"], ["s", "--limit=5", "1..2"], ["s", "1..2", "-l", "5"],
+      ["s", "-l5", "1..2"], ["-l=5", "s", "1..2"],
     ] {
       let command = try #require(
-        try Root.parseAsRoot(["log"] + words.map { $0.replacing("-n", with: "-l") }) as? Log)
+        try Root.parseAsRoot(["log"] + words) as? Log)
       #expect(command.limit == 5 && command.store == "s" && command.range == "1..2", "\(words)")
     }
   }
@@ -169,12 +169,12 @@ private struct Root: ParsableCommand {
   }
 
   @Test func `a typing error is answered with what was most likely meant`() {
+    let readOn = "see 'tool help log'"
     #expect(
       usage("lgo") == "tool: there is no command 'lgo'; did you mean 'log'? (see 'tool help')")
     #expect(
       usage("log", "s", "--revese")
-        == "tool log: there is no option '--revese'; did you mean '--reverse'? "
-        + "(see 'tool help log')"
+        == "tool log: there is no option '--revese'; did you mean '--reverse'? (\(readOn))"
     )
     #expect(usage("imp")?.contains("did you mean 'import'?") == true)
     #expect(usage("frobnicate")?.contains("did you mean") == false)
