@@ -315,8 +315,8 @@ final class CommitWriter<R: Reducer> {
 
   /// Brings the state to what other processes appended, outside of a write transaction.
   ///
-  /// - Returns: why the state can't follow the log, nil where it can; nothing is dispatched any more
-  ///   then.
+  /// - Returns: why the state can't follow the log, nil where it can; nothing is dispatched any
+  ///   more then.
   private func follow() -> HindsightError? {
     do {
       let head = try log.head()

@@ -64,7 +64,8 @@ extension InteractingTests {
 
     private struct Overdraft: Error {}
 
-    /// Takes from the common account until nothing can be taken. Dies inside of a write transaction.
+    /// Takes from the common account until nothing can be taken. Dies inside of a write
+    /// transaction.
     private static func withdrawAll(_ store: Store<Bank>, by: Int, dyingAfter count: Int = 1 << 30)
       async throws
     {
