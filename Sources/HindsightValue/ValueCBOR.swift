@@ -114,11 +114,12 @@ extension Value: CBORCodable {
     while true {
       if try level.isComplete(&reader) {
         let value = try level.close()
-        guard let next = outer.popLast() else {
+        if outer.isEmpty {
           self = value
           return
         }
-        level = next
+        // Moved, not bound to a name: a second holder would make each addition copy all before it.
+        level = outer.removeLast()
         level.add(value)
         continue
       }
