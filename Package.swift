@@ -99,14 +99,23 @@ let package = Package(
     .executableTarget(
       name: "crash-child", dependencies: ["CrashLedger", "Hindsight"], path: "Tests/CrashChild",
       swiftSettings: settings),
+    .target(
+      name: "CrashHarness",
+      dependencies: [
+        "CrashLedger", "Hindsight", "HindsightCore", "HindsightLog", "HindsightValue",
+      ],
+      path: "Tests/CrashHarness", exclude: ["Shim"], swiftSettings: settings),
+    .executableTarget(
+      name: "torture", dependencies: ["CrashHarness", "crash-child"], path: "Tests/Torture",
+      swiftSettings: settings),
     .testTarget(
       name: "CrashTests",
       dependencies: [
-        "CrashLedger", "Hindsight", "HindsightCore", "HindsightLog",
+        "CrashHarness", "CrashLedger", "Hindsight", "HindsightCore", "HindsightLog",
         "HindsightTimeTravel", "HindsightValue",
         "crash-child",
       ],
-      exclude: ["Shim"], swiftSettings: settings),
+      swiftSettings: settings),
     .testTarget(
       name: "ManyProcessesTests",
       dependencies: [

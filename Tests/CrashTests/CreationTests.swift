@@ -1,5 +1,6 @@
 // Processes that come to a store at the same time, when it isn't there yet.
 
+import CrashHarness
 import CrashLedger
 import Testing
 
@@ -54,11 +55,4 @@ import Testing
       #expect(problems.isEmpty, "round \(round), after \(delay): \(problems.prefix(5))")
     }
   }
-}
-
-/// Lets time go by without a condition: a kill's moment is to be any.
-func spin(_ duration: Duration) {
-  let clock = ContinuousClock()
-  let end = clock.now + duration
-  while clock.now < end {}
 }

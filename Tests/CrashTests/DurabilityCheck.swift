@@ -1,6 +1,7 @@
 // Decides from traced system calls whether each acknowledgement came after its event was durable.
 // It always holds: what isn't proven to be on the disk counts as not there.
 
+import CrashHarness
 import CrashLedger
 
 /// Why an acknowledgement must not have been given.

@@ -1,5 +1,6 @@
 // The check of durability on traces made by hand: it accepts the right order, and nothing else.
 
+import CrashHarness
 import CrashLedger
 import Testing
 

@@ -1,5 +1,6 @@
 // Durable means durable: proven from the system calls of real runs, and shown to be able to fail.
 
+import CrashHarness
 import CrashLedger
 import Foundation
 import HindsightLog

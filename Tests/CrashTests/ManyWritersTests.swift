@@ -1,5 +1,6 @@
 // Several processes that write to one store at the same time, and readers beside them.
 
+import CrashHarness
 import CrashLedger
 import Foundation
 import Hindsight

@@ -1,5 +1,6 @@
 // A process without permission is told so: typed, with the path, and nothing is changed.
 
+import CrashHarness
 import CrashLedger
 import Foundation
 import Hindsight

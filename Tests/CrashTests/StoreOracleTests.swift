@@ -1,5 +1,6 @@
 // The oracle of the kill tests finds what it is there to find, and accepts what is right.
 
+import CrashHarness
 import CrashLedger
 import Foundation
 import Hindsight

@@ -1,19 +1,21 @@
 // Starts a program, reads what it says line by line, and kills it when told to.
 // It always holds: its output is in no other process, so that the lines end when the process does.
 
-import CrashLedger
+package import CrashLedger
 import Foundation
 
 /// A running program whose standard output is read here.
-final class ChildProcess {
+package final class ChildProcess {
   /// How a program ended.
-  enum Ending: Equatable {
+  package enum Ending: Equatable {
     case exited(Int32)
     case killed(Int32)
   }
 
-  struct Failure: Error, CustomStringConvertible {
-    let description: String
+  package struct Failure: Error, CustomStringConvertible {
+    package let description: String
+
+    package init(description: String) { self.description = description }
   }
 
   private let identifier: pid_t
@@ -25,7 +27,8 @@ final class ChildProcess {
   private let patienceMilliseconds: Int32 = 120_000
 
   /// Starts a program, with the environment of this process and the given variables.
-  init(_ program: String, _ arguments: [String], environment: [String: String] = [:]) throws {
+  package init(_ program: String, _ arguments: [String], environment: [String: String] = [:]) throws
+  {
     var ends: [Int32] = [-1, -1]
     #if os(Linux)
       // Unlike a pipe, it is closed on exec from the start: others may start programs.
@@ -79,7 +82,7 @@ final class ChildProcess {
   }
 
   /// The next line, nil where the program has closed its output. Blocks.
-  func readLine() throws -> String? {
+  package func readLine() throws -> String? {
     while true {
       if let end = buffer.firstIndex(of: UInt8(ascii: "\n")) {
         let line = String(decoding: buffer[..<end], as: UTF8.self)
@@ -102,7 +105,7 @@ final class ChildProcess {
   }
 
   /// Ends the program at once, wherever it is, and waits until it is gone.
-  func kill() {
+  package func kill() {
     guard ending == nil else { return }
     #if canImport(Darwin)
       Darwin.kill(identifier, SIGKILL)
@@ -114,7 +117,7 @@ final class ChildProcess {
 
   /// Waits until the program has ended by itself or was killed.
   @discardableResult
-  func wait() -> Ending {
+  package func wait() -> Ending {
     if let ending { return ending }
     var status: Int32 = 0
     while waitpid(identifier, &status, 0) < 0 && errno == EINTR {}
@@ -127,12 +130,12 @@ final class ChildProcess {
 
 extension ChildProcess {
   /// Starts the crash tests' own program.
-  convenience init(_ task: ChildTask, environment: [String: String] = [:]) throws {
+  package convenience init(_ task: ChildTask, environment: [String: String] = [:]) throws {
     try self.init(Self.program(), task.arguments, environment: environment)
   }
 
   /// The next line of the crash tests' own program.
-  func next() throws -> ChildLine? {
+  package func next() throws -> ChildLine? {
     guard let text = try readLine() else { return nil }
     guard let line = ChildLine(text) else {
       throw Failure(description: "the program said what it shouldn't: \(text)")
@@ -141,14 +144,14 @@ extension ChildProcess {
   }
 
   /// All lines that are still to come.
-  func remaining() throws -> [ChildLine] {
+  package func remaining() throws -> [ChildLine] {
     var lines: [ChildLine] = []
     while let line = try next() { lines.append(line) }
     return lines
   }
 
   /// The crash tests' own program, which is built beside the tests.
-  static func program() throws -> String {
+  package static func program() throws -> String {
     #if os(Linux)
       let tests = try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")
     #else
@@ -165,7 +168,7 @@ extension ChildProcess {
 }
 
 /// Runs blocking work on a thread of its own, so that other tests go on.
-func onThread<Result: Sendable>(
+package func onThread<Result: Sendable>(
   _ body: @escaping @Sendable () throws -> Result
 ) async throws -> Result {
   try await withCheckedThrowingContinuation { continuation in

@@ -1,38 +1,38 @@
 // Knows what a store must hold after its processes were killed, and compares.
 // It always holds: what was acknowledged is never forgotten here, whatever the store says.
 
-import CrashLedger
+package import CrashLedger
 import Hindsight
-import HindsightCore
+package import HindsightCore
 import HindsightLog
 import HindsightValue
 
 /// One task of one process.
-struct TaskKey: Hashable {
-  let run: Int
-  let task: Int
+package struct TaskKey: Hashable {
+  package let run: Int
+  package let task: Int
 }
 
 /// What the processes of a store were told, and whether the store agrees.
-struct StoreOracle {
+package struct StoreOracle {
   /// What was acknowledged, by index.
-  private(set) var acknowledged: [EventIndex: EventMark] = [:]
+  package private(set) var acknowledged: [EventIndex: EventMark] = [:]
   /// The newest acknowledged step of each task.
   private var newestSteps: [TaskKey: Int] = [:]
   /// How far the log was looked at, and the digest of the commit that ends there.
   private var walk = HistoryWalk()
   private var checkedDigest: UInt64?
   /// What contradicted itself already when it was said.
-  private(set) var contradictions: [String] = []
+  package private(set) var contradictions: [String] = []
 
-  let path: String
+  package let path: String
 
-  init(path: String) { self.path = path }
+  package init(path: String) { self.path = path }
 
   /// The highest acknowledged index.
-  var newestAcknowledged: EventIndex { acknowledged.keys.max() ?? 0 }
+  package var newestAcknowledged: EventIndex { acknowledged.keys.max() ?? 0 }
 
-  mutating func add(_ lines: [ChildLine]) {
+  package mutating func add(_ lines: [ChildLine]) {
     for line in lines {
       switch line {
       case .acknowledged(let mark, let first):
@@ -55,7 +55,7 @@ struct StoreOracle {
   /// Looks at everything in the store, and goes through the events that are new.
   ///
   /// - Returns: the store's head, and what is wrong.
-  mutating func check() throws -> (head: EventIndex, problems: [String]) {
+  package mutating func check() throws -> (head: EventIndex, problems: [String]) {
     let report = try LogVerifier(path: path).verify()
     var problems = contradictions + report.findings.map(\.description)
     let log = try LMDBLog.open(
@@ -86,7 +86,7 @@ struct StoreOracle {
   }
 
   /// What is wrong with the state that the store opens with, from its snapshots or without them.
-  func checkState(usingSnapshots: Bool) async throws -> [String] {
+  package func checkState(usingSnapshots: Bool) async throws -> [String] {
     let options = LMDBLog.Options(access: .readOnly, reducerName: MarkedLedger().name)
     let log = try LMDBLog.open(path: path, options: options)
     let snapshots = usingSnapshots ? LMDBSnapshotStorage.open(path: path, options: options) : nil
@@ -107,24 +107,24 @@ struct StoreOracle {
 }
 
 /// Goes through a log's events in order, and finds what can't be.
-struct HistoryWalk {
+package struct HistoryWalk {
   private var problems: [String] = []
   private var seen: Set<EventMark> = []
-  private(set) var newestSteps: [TaskKey: Int] = [:]
-  private(set) var index: EventIndex = 0
+  package private(set) var newestSteps: [TaskKey: Int] = [:]
+  package private(set) var index: EventIndex = 0
   /// The state of the events as they must be, made without a store.
-  private(set) var state = MarkedLedger().initialState
+  package private(set) var state = MarkedLedger().initialState
   private var previous: EventMark?
 
   /// The app's event of a recorded one.
-  static func event(_ recorded: RecordedEvent) throws -> MarkedLedger.Event {
+  package static func event(_ recorded: RecordedEvent) throws -> MarkedLedger.Event {
     var scratch = CBORWriter()
     return try EventCoder<MarkedLedger.Event>(eventTypeName: MarkedLedger().eventTypeName).decode(
       type: EventType(name: recorded.typeName, form: recorded.form),
       payload: recorded.payloadBytes.span.bytes, scratch: &scratch)
   }
 
-  mutating func visit(_ recorded: RecordedEvent, acknowledged: EventMark?) throws {
+  package mutating func visit(_ recorded: RecordedEvent, acknowledged: EventMark?) throws {
     index += 1
     let event = try Self.event(recorded)
     func add(_ problem: String) { problems.append("event \(recorded.index): \(problem)") }
@@ -169,7 +169,7 @@ struct HistoryWalk {
     problems.append("the batch of \(previous.text) is torn")
   }
 
-  mutating func finish(head: EventIndex) -> [String] {
+  package mutating func finish(head: EventIndex) -> [String] {
     checkEnd()
     if index != head { problems.append("there are \(index) events up to index \(head)") }
     return problems

@@ -4,50 +4,68 @@
 import Foundation
 
 /// One call that a traced process made.
-struct TracedCall: Equatable {
+package struct TracedCall: Equatable {
   /// What a call did. The numbers are those of the library.
-  enum Kind: UInt32 {
+  package enum Kind: UInt32 {
     case open = 1
     case write, sync, dataSync, mapSync, rangeSync, truncate, allocate, rename, unlink
     case makeDirectory, mapWritable
   }
 
-  var kind: Kind
+  package var kind: Kind
   /// When it began and ended, on a clock that all calls of the process share.
-  var begin: UInt64
-  var end: UInt64
+  package var begin: UInt64
+  package var end: UInt64
   /// The file's path when the call ended; of a rename, the old path.
-  var path: String
+  package var path: String
   /// Where in the file, of a write even where the call didn't say it.
-  var offset = 0
+  package var offset = 0
   /// The number of bytes that were asked for; of an open, its flags.
-  var length = 0
+  package var length = 0
   /// What it returned; negative where it failed.
-  var result = 0
-  var inode: UInt64 = 0
-  var descriptor: Int32 = 0
+  package var result = 0
+  package var inode: UInt64 = 0
+  package var descriptor: Int32 = 0
   /// Whether the call itself only returns when the data is on the disk (`O_DSYNC` and its like).
-  var writesThrough = false
+  package var writesThrough = false
   /// What was written, as far as the call took it; of a rename, the new path.
-  var data: [UInt8] = []
+  package var data: [UInt8] = []
+
+  package init(
+    kind: Kind, begin: UInt64, end: UInt64, path: String, offset: Int = 0, length: Int = 0,
+    result: Int = 0, inode: UInt64 = 0, descriptor: Int32 = 0, writesThrough: Bool = false,
+    data: [UInt8] = []
+  ) {
+    self.kind = kind
+    self.begin = begin
+    self.end = end
+    self.path = path
+    self.offset = offset
+    self.length = length
+    self.result = result
+    self.inode = inode
+    self.descriptor = descriptor
+    self.writesThrough = writesThrough
+    self.data = data
+  }
 
   /// Whether it flushed a whole file, and succeeded.
-  var isSuccessfulSync: Bool { (kind == .sync || kind == .dataSync) && result == 0 }
+  package var isSuccessfulSync: Bool { (kind == .sync || kind == .dataSync) && result == 0 }
 }
 
 /// All calls of a traced process, in the order in which they ended.
-struct SystemCallTrace {
-  struct Malformed: Error {
+package struct SystemCallTrace {
+  package struct Malformed: Error {
     let offset: Int
   }
 
-  var calls: [TracedCall]
+  package var calls: [TracedCall]
 
   private static let magic: UInt32 = 0x3154_5348
   private static let headerSize = 80
 
   /// - Throws: where the file isn't a whole trace.
-  init(contentsOf file: String) throws {
+  package init(contentsOf file: String) throws {
     let bytes = [UInt8](try Data(contentsOf: URL(fileURLWithPath: file)))
     calls = []
     var start = 0
@@ -78,5 +96,5 @@ struct SystemCallTrace {
     }
   }
 
-  init(_ calls: [TracedCall]) { self.calls = calls }
+  package init(_ calls: [TracedCall]) { self.calls = calls }
 }

@@ -1,13 +1,13 @@
 // Runs the child with the tracing library preloaded, which is compiled for that.
 // It always holds: where there is no C compiler, nothing pretends to have been tested.
 
-import CrashLedger
+package import CrashLedger
 import Foundation
 
 /// A run of the child whose system calls were traced.
-struct TracedRun {
+package struct TracedRun {
   /// What the library is told to leave undone.
-  enum Swallowing: String {
+  package enum Swallowing: String {
     case nothing = ""
     /// Flushes of whole files return success at once.
     case syncs = "sync"
@@ -16,13 +16,13 @@ struct TracedRun {
     case all = "sync,dsync"
   }
 
-  let lines: [ChildLine]
-  let trace: SystemCallTrace
+  package let lines: [ChildLine]
+  package let trace: SystemCallTrace
   /// The store's real path, as it stands in the trace.
-  let store: String
+  package let store: String
 
   /// Runs a task on a new store in a directory. Blocks.
-  init(
+  package init(
     _ task: ChildTask, in directory: String, swallowing: Swallowing, library: String
   ) throws {
     var task = task
@@ -51,9 +51,9 @@ struct TracedRun {
 }
 
 /// The preloaded library, compiled at the first use.
-enum TracingLibrary {
+package enum TracingLibrary {
   /// A C compiler: the toolchain's own beside `swift`, or the system's.
-  static let compiler: String? = {
+  package static let compiler: String? = {
     #if os(Linux)
       let folders = (ProcessInfo.processInfo.environment["PATH"] ?? "").split(separator: ":")
       func find(_ name: String, beside neighbour: String? = nil) -> String? {
@@ -69,9 +69,9 @@ enum TracingLibrary {
   }()
 
   /// Compiles the library into a directory and returns its path. Blocks.
-  static func compile(into directory: String, source: String = #filePath) throws -> String {
+  package static func compile(into directory: String) throws -> String {
     guard let compiler else { throw ChildProcess.Failure(description: "there is no C compiler") }
-    let code = URL(fileURLWithPath: source).deletingLastPathComponent()
+    let code = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
       .appendingPathComponent("Shim/trace.c").path
     let library = directory + "/trace.so"
     let process = try ChildProcess(

@@ -4,12 +4,12 @@
 import Foundation
 
 /// A new directory, removed when it is released.
-final class TestDirectory {
-  let path: String
+package final class TestDirectory {
+  package let path: String
   /// Whether it stays, as something in it shows a failure.
-  var isKept = false
+  package var isKept = false
 
-  init() throws {
+  package init() throws {
     path =
       FileManager.default.temporaryDirectory
       .appendingPathComponent("hindsight-crash-\(UUID().uuidString)").path

@@ -3,12 +3,12 @@
 import Foundation
 
 /// SplitMix64: the same numbers for the same seed, everywhere.
-struct SeededGenerator: RandomNumberGenerator {
+package struct SeededGenerator: RandomNumberGenerator {
   private var state: UInt64
 
-  init(seed: UInt64) { state = seed }
+  package init(seed: UInt64) { state = seed }
 
-  mutating func next() -> UInt64 {
+  package mutating func next() -> UInt64 {
     state &+= 0x9e37_79b9_7f4a_7c15
     var z = state
     z = (z ^ (z >> 30)) &* 0xbf58_476d_1ce4_e5b9
@@ -17,12 +17,12 @@ struct SeededGenerator: RandomNumberGenerator {
   }
 
   /// A generator of the seed in `HINDSIGHT_SEED`, or of a new one; prints which.
-  static func forTest(_ name: String) -> SeededGenerator {
+  package static func forTest(_ name: String) -> SeededGenerator {
     let given = ProcessInfo.processInfo.environment["HINDSIGHT_SEED"].flatMap { UInt64($0) }
     let seed = given ?? UInt64.random(in: 0 ... .max)
     print("\(name): HINDSIGHT_SEED=\(seed)")
     return SeededGenerator(seed: seed)
   }
 
-  mutating func below(_ bound: Int) -> Int { Int.random(in: 0..<bound, using: &self) }
+  package mutating func below(_ bound: Int) -> Int { Int.random(in: 0..<bound, using: &self) }
 }

@@ -1,0 +1,81 @@
+// The torture command: breaks stores in every way that it knows, and counts what was lost.
+// It always holds: it ends with status 0 only where nothing was lost and nothing crashed.
+
+import CrashHarness
+import Foundation
+
+@main struct Torture {
+  static func main() async {
+    let request: TortureRequest
+    do {
+      request = try TortureRequest(arguments: Array(CommandLine.arguments.dropFirst()))
+    } catch {
+      FileHandle.standardError.write(Data("torture: \(error)\n".utf8))
+      exit(64)
+    }
+    say("torture --\(request.size.rawValue) --seed \(request.seed)")
+    let results = await run(request)
+    let isGood = results.allSatisfy(\.report.isGood)
+    if let file = request.document {
+      do {
+        try ReliabilityDocument(path: file).write(results, request)
+        say("written to \(file)")
+      } catch {
+        FileHandle.standardError.write(Data("torture: \(file): \(error)\n".utf8))
+        exit(74)
+      }
+    }
+    say(isGood ? "nothing lost, nothing crashed" : "FAILED: see above")
+    exit(isGood ? 0 : 1)
+  }
+
+  private static func run(_ request: TortureRequest) async -> [FaultResult] {
+    var results: [FaultResult] = []
+    for fault in request.faults {
+      let start = ContinuousClock.now
+      let context = FaultContext(size: request.size, seed: request.seed) { text in
+        guard isatty(2) == 1 else { return }
+        FileHandle.standardError.write(Data("\r\u{1b}[K\(fault.name): \(text)".utf8))
+      }
+      var report: FaultReport
+      do {
+        report = try await fault.init().run(context)
+      } catch {
+        report = FaultReport()
+        report.add(.crashed("the harness failed: \(error)"))
+      }
+      if isatty(2) == 1 { FileHandle.standardError.write(Data("\r\u{1b}[K".utf8)) }
+      let result = FaultResult(
+        name: fault.name, summary: fault.summary, report: report,
+        duration: ContinuousClock.now - start)
+      say(result.line)
+      for problem in report.problems { say("  \(problem)") }
+      results.append(result)
+    }
+    return results
+  }
+}
+
+/// What was seen of one kind of fault.
+struct FaultResult {
+  let name: String
+  let summary: String
+  let report: FaultReport
+  let duration: Duration
+
+  /// One line for a person.
+  var line: String {
+    var line =
+      "\(name): \(report.triedCount) tried, \(report.survivedCount) survived, "
+      + "\(report.refusedCount) refused, \(report.lostCount) lost, \(report.crashedCount) crashed"
+    if !report.details.isEmpty { line += " (\(report.details.joined(separator: ", ")))" }
+    line += ", \(duration.components.seconds) s"
+    if let reason = report.skipped { line += "; SKIPPED: \(reason)" }
+    return line
+  }
+}
+
+/// Writes a line to standard output at once, also where that is a file that somebody watches.
+private func say(_ line: String) {
+  FileHandle.standardOutput.write(Data((line + "\n").utf8))
+}
