@@ -13,6 +13,8 @@ enum Stream {
 final class RunningProgram {
   private let identifier: pid_t
   private var status: Int32?
+  /// How much of a processor's time it took, once it has ended.
+  private(set) var processorTime = Duration.zero
 
   /// Starts a program in a folder.
   ///
@@ -72,7 +74,11 @@ final class RunningProgram {
   func wait() -> Int32 {
     if let status { return status }
     var raw: Int32 = 0
-    while waitpid(identifier, &raw, 0) < 0 && errno == EINTR {}
+    var usage = rusage()
+    while wait4(identifier, &raw, 0, &usage) < 0 && errno == EINTR {}
+    processorTime = [usage.ru_utime, usage.ru_stime].reduce(.zero) {
+      $0 + .seconds($1.tv_sec) + .microseconds($1.tv_usec)
+    }
     let signal = raw & 0x7f
     let found = signal == 0 ? raw >> 8 & 0xff : 128 + signal
     status = found
