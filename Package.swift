@@ -102,7 +102,8 @@ let package = Package(
     .target(
       name: "CrashHarness",
       dependencies: [
-        "CrashLedger", "Hindsight", "HindsightCore", "HindsightLog", "HindsightValue",
+        "CrashLedger", "Hindsight", "HindsightCore", "HindsightLog", "HindsightTimeTravel",
+        "HindsightTool", "HindsightValue",
       ],
       path: "Tests/CrashHarness", exclude: ["Shim"], swiftSettings: settings),
     .executableTarget(

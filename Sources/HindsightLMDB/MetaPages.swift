@@ -1,4 +1,7 @@
-// LMDB's two meta pages, read from the file: is it one of LMDB's, and what do its trees start from.
+// LMDB's two meta pages, read from the file: is it one of LMDB's, are they as LMDB leaves them, and
+// what do its trees start from.
+// It always holds: LMDB itself opens no file whose meta pages contradict each other. It takes the
+// one with the larger transaction number on trust, and so would go back to an older state.
 //
 //   page header (16 bytes)   8 page number, 2 padding, 2 flags, 4 bounds
 //   meta                     4 magic, 4 version, 8 address, 8 map size,
@@ -10,12 +13,76 @@
   import Glibc
 #endif
 
-/// The meta pages of a data file.
-enum MetaPages {
+/// What a meta page says.
+struct MetaPage: Equatable {
+  static let size = 152
   static let magic: UInt32 = 0xbeef_c0de
   static let magicOffset = 16
   static let version: UInt32 = 1
+  private static let pageFlag: UInt16 = 8
 
+  let number: UInt64
+  let flags: UInt16
+  let magic: UInt32
+  let version: UInt32
+  let address: UInt64
+  let mapSize: UInt64
+  let freeList: TreeDescription
+  let mainTable: TreeDescription
+  let lastPage: UInt64
+  let transaction: UInt64
+
+  init(_ bytes: UnsafeRawBufferPointer) {
+    func tree(at offset: Int) -> TreeDescription {
+      TreeDescription(
+        UnsafeRawBufferPointer(rebasing: bytes[offset..<(offset + TreeDescription.size)]))
+    }
+    number = bytes.loadUnaligned(as: UInt64.self)
+    flags = bytes.loadUnaligned(fromByteOffset: 10, as: UInt16.self)
+    magic = bytes.loadUnaligned(fromByteOffset: Self.magicOffset, as: UInt32.self)
+    version = bytes.loadUnaligned(fromByteOffset: 20, as: UInt32.self)
+    address = bytes.loadUnaligned(fromByteOffset: 24, as: UInt64.self)
+    mapSize = bytes.loadUnaligned(fromByteOffset: 32, as: UInt64.self)
+    freeList = tree(at: 40)
+    mainTable = tree(at: 88)
+    lastPage = bytes.loadUnaligned(fromByteOffset: 136, as: UInt64.self)
+    transaction = bytes.loadUnaligned(fromByteOffset: 144, as: UInt64.self)
+  }
+
+  /// The size of the file's pages, which LMDB keeps in a place that the free list has no use for.
+  var pageSize: UInt32 { freeList.padding }
+
+  /// What is wrong with it as the page of a number, in words; nil in a sound file.
+  func problem(asPage expected: UInt64) -> String? {
+    let isPage =
+      number == expected && flags == Self.pageFlag && magic == Self.magic
+      && version == Self.version
+    guard isPage else { return "meta page \(expected) isn't one" }
+    guard pageSize.nonzeroBitCount == 1, (256...0x1_0000).contains(pageSize) else {
+      return "meta page \(expected) has an impossible page size, \(pageSize)"
+    }
+    guard address == 0, freeList.hasFlags(ofFreeList: true), mainTable.hasFlags(ofFreeList: false)
+    else { return "meta page \(expected) has unknown flags" }
+    // LMDB makes the map at least as large as the pages in use, whatever it was asked for.
+    guard lastPage >= 1, lastPage < min(mapSize, UInt64(Int.max)) / UInt64(pageSize) else {
+      return "meta page \(expected) has an impossible last page, \(lastPage)"
+    }
+    return nil
+  }
+}
+
+extension PageReader {
+  /// A meta page (0 or 1), or nil where it isn't one.
+  func meta(_ number: UInt64) -> MetaPage? {
+    guard let page = bytes(of: number, count: MetaPage.size)?.withUnsafeBytes({ MetaPage($0) }),
+      page.magic == MetaPage.magic, page.version == MetaPage.version
+    else { return nil }
+    return page
+  }
+}
+
+/// The meta pages of a data file.
+enum MetaPages {
   /// Throws unless a file begins as LMDB's do, before LMDB makes a lock file beside it.
   ///
   /// - Parameter mayBeEmpty: whether a missing or empty file, which LMDB would initialize, passes.
@@ -35,16 +102,52 @@ enum MetaPages {
     defer { close(descriptor) }
     var words: (UInt32, UInt32) = (0, 0)
     let count = withUnsafeMutableBytes(of: &words) {
-      pread(descriptor, $0.baseAddress, $0.count, off_t(magicOffset))
+      pread(descriptor, $0.baseAddress, $0.count, off_t(MetaPage.magicOffset))
     }
     guard count >= 0 else { throw LMDBError.system("reading \(path)") }
-    guard count == 8, words.0 == magic else {
+    guard count == 8, words.0 == MetaPage.magic else {
       throw LMDBError(.invalid, "opening \(path)", message: "it isn't an LMDB file")
     }
-    guard words.1 == version else {
+    guard words.1 == MetaPage.version else {
       throw LMDBError(
         .versionMismatch, "opening \(path)",
-        message: "it has version \(words.1) of LMDB's format, not \(version)")
+        message: "it has version \(words.1) of LMDB's format, not \(MetaPage.version)")
     }
+    if let problem = problem(descriptor) {
+      throw LMDBError(.corrupted, "opening \(path)", message: problem)
+    }
+  }
+
+  /// What is wrong with a file's meta pages, in words.
+  ///
+  /// Each commit writes the page that its number's last bit names, and with the number after that
+  /// of the other page: whatever happened to a process, they are one apart. Both have number 0 in a
+  /// new file.
+  private static func problem(_ descriptor: Int32) -> String? {
+    var problem: String?
+    // A live writer may have written a page between the two reads.
+    for _ in 0..<1_000 {
+      let first = PageReader(descriptor: descriptor, pageSize: 0x1_0000).meta(0)
+      guard let first, first.pageSize > 0 else { return "meta page 0 isn't one" }
+      let reader = PageReader(descriptor: descriptor, pageSize: Int(first.pageSize))
+      guard let second = reader.meta(1) else { return "meta page 1 isn't one" }
+      problem = first.problem(asPage: 0) ?? second.problem(asPage: 1)
+      if problem == nil, first.pageSize != second.pageSize {
+        problem = "the meta pages have different page sizes"
+      }
+      if problem == nil, !isPair(first.transaction, second.transaction) {
+        problem =
+          "the meta pages are of the transactions \(first.transaction) and \(second.transaction), "
+          + "which don't follow each other"
+      }
+      if problem == nil || reader.meta(0) == first { break }
+    }
+    return problem
+  }
+
+  private static func isPair(_ first: UInt64, _ second: UInt64) -> Bool {
+    if first == 0, second == 0 { return true }
+    guard first & 1 == 0, second & 1 == 1 else { return false }
+    return first == second &+ 1 || second == first &+ 1
   }
 }

@@ -14,13 +14,16 @@
 #endif
 
 /// A tree's description, as a meta page or the main table's leaf holds it (48 bytes).
-struct TreeDescription {
+struct TreeDescription: Equatable {
   static let size = 48
   static let noRoot = UInt64.max
 
   let padding: UInt32
   let flags: UInt16
   let depth: Int
+  let branchPageCount: UInt64
+  let leafPageCount: UInt64
+  let overflowPageCount: UInt64
   let entryCount: UInt64
   let root: UInt64
 
@@ -28,17 +31,30 @@ struct TreeDescription {
     padding = bytes.loadUnaligned(as: UInt32.self)
     flags = bytes.loadUnaligned(fromByteOffset: 4, as: UInt16.self)
     depth = Int(bytes.loadUnaligned(fromByteOffset: 6, as: UInt16.self))
+    branchPageCount = bytes.loadUnaligned(fromByteOffset: 8, as: UInt64.self)
+    leafPageCount = bytes.loadUnaligned(fromByteOffset: 16, as: UInt64.self)
+    overflowPageCount = bytes.loadUnaligned(fromByteOffset: 24, as: UInt64.self)
     entryCount = bytes.loadUnaligned(fromByteOffset: 32, as: UInt64.self)
     root = bytes.loadUnaligned(fromByteOffset: 40, as: UInt64.self)
   }
-}
 
-/// What a meta page says.
-struct MetaPage {
-  let freeList: TreeDescription
-  let mainTable: TreeDescription
-  let lastPage: UInt64
-  let transaction: UInt64
+  /// Whether the flags are those of the free list (whose keys are numbers), or of a table.
+  ///
+  /// The free list's hold some of the environment's, too: that the path is that of the file.
+  func hasFlags(ofFreeList isFreeList: Bool) -> Bool {
+    isFreeList ? flags & ~0x4000 == 8 : flags == 0 && padding == 0
+  }
+
+  /// How many pages the tree and its values have, by its own count; nil where that is impossible.
+  var pageCount: UInt64? {
+    var sum: UInt64 = 0
+    for count in [branchPageCount, leafPageCount, overflowPageCount] {
+      let (result, isOver) = sum.addingReportingOverflow(count)
+      if isOver { return nil }
+      sum = result
+    }
+    return sum
+  }
 }
 
 /// Access to a data file's pages.
@@ -71,24 +87,6 @@ struct PageReader {
       }
     }
     return bytes.count == count ? bytes : nil
-  }
-
-  /// A meta page (0 or 1), or nil where it isn't one.
-  func meta(_ number: UInt64) -> MetaPage? {
-    guard let bytes = bytes(of: number, count: 152) else { return nil }
-    return bytes.withUnsafeBytes { bytes in
-      guard bytes.loadUnaligned(fromByteOffset: 16, as: UInt32.self) == MetaPages.magic,
-        bytes.loadUnaligned(fromByteOffset: 20, as: UInt32.self) == MetaPages.version
-      else { return nil }
-      func tree(at offset: Int) -> TreeDescription {
-        TreeDescription(
-          UnsafeRawBufferPointer(rebasing: bytes[offset..<(offset + TreeDescription.size)]))
-      }
-      return MetaPage(
-        freeList: tree(at: 40), mainTable: tree(at: 88),
-        lastPage: bytes.loadUnaligned(fromByteOffset: 136, as: UInt64.self),
-        transaction: bytes.loadUnaligned(fromByteOffset: 144, as: UInt64.self))
-    }
   }
 }
 

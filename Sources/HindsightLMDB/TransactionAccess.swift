@@ -61,9 +61,10 @@ struct TransactionAccess {
     try LMDBError.check(
       mdb_stat(handle, identifier, &statistics), "asking for the size of \(core.path)")
     return TableStatistics(
-      entryCount: Int(statistics.ms_entries), depth: Int(statistics.ms_depth),
-      pageCount: Int(statistics.ms_branch_pages) + Int(statistics.ms_leaf_pages)
-        + Int(statistics.ms_overflow_pages))
+      entryCount: Int(clamping: statistics.ms_entries), depth: Int(statistics.ms_depth),
+      pageCount: [
+        statistics.ms_branch_pages, statistics.ms_leaf_pages, statistics.ms_overflow_pages,
+      ].reduce(0) { $0 + Int(clamping: min($1, 1 << 48)) })
   }
 }
 

@@ -33,7 +33,7 @@ package struct EntryVisitor {
 /// How much of the trees is looked at.
 package enum TreeExtent: Sendable {
   case everything
-  /// Of each tree, the pages from the root to the first leaf and to the last.
+  /// The free list, and of each tree, the pages from the root to the first leaf and to the last.
   case edges
 }
 
@@ -47,6 +47,8 @@ struct TreeCheck {
   private var seen: [UInt64]
   private let visitor: EntryVisitor?
   private let extent: TreeExtent
+  /// How many pages the trees have by their own counts; nil where one of them is impossible.
+  private var countedPageCount: UInt64? = 0
 
   private static let depthMax = 32
 
@@ -66,11 +68,35 @@ struct TreeCheck {
   mutating func run() {
     check(tree: meta.freeList, name: nil, isFreeList: true)
     check(tree: meta.mainTable, name: nil, isFreeList: false)
-    guard extent == .everything else { return }
-    let accounted = 2 + report.usedPageCount + report.freePageCount
-    if report.problems.isEmpty, accounted != report.pageCount {
-      note("\(accounted) pages are in use or free, of \(report.pageCount)")
+    guard report.problems.isEmpty else { return }
+    // What trees count themselves is all that is known of them where they weren't walked.
+    if extent == .everything {
+      checkSum(report.usedPageCount)
+      if countedPageCount != report.usedPageCount {
+        note("the trees have another number of pages than they count")
+      }
+    } else if meta.mainTable.depth <= 1 {
+      // All tables stand on one page, which was looked at.
+      checkSum(countedPageCount)
     }
+  }
+
+  /// All pages are in use or free, but the two meta pages.
+  private mutating func checkSum(_ used: UInt64?) {
+    let (accounted, isOver) = (report.freePageCount + 2).addingReportingOverflow(used ?? .max)
+    if isOver || accounted != report.pageCount {
+      note("\(isOver ? .max : accounted) pages are in use or free, of \(report.pageCount)")
+    }
+  }
+
+  /// Takes a tree's own count of its pages into account.
+  private mutating func count(_ tree: TreeDescription) {
+    guard let known = countedPageCount, let count = tree.pageCount else {
+      countedPageCount = nil
+      return
+    }
+    let (sum, isOver) = known.addingReportingOverflow(count)
+    countedPageCount = isOver ? nil : sum
   }
 
   private mutating func note(_ problem: String) {
@@ -107,13 +133,17 @@ struct TreeCheck {
   private mutating func check(tree: TreeDescription, name: String?, isFreeList: Bool) {
     let title = isFreeList ? "the free list" : name.map { "table \($0)" } ?? "the main table"
     var walk = TreeWalk(name: name, title: title, isFreeList: isFreeList)
+    count(tree)
+    guard tree.hasFlags(ofFreeList: isFreeList) else {
+      return note("\(title) has unknown flags, \(tree.flags)")
+    }
     if tree.root != TreeDescription.noRoot {
       guard tree.depth >= 1, tree.depth <= Self.depthMax else {
         return note("\(title) has an impossible depth, \(tree.depth)")
       }
       visit(tree.root, level: 1, depth: tree.depth, &walk)
     }
-    if extent == .everything, walk.entryCount != tree.entryCount {
+    if extent == .everything || isFreeList, walk.entryCount != tree.entryCount {
       note("\(title) should have \(tree.entryCount) entries and has \(walk.entryCount)")
     }
     if let name { report.entryCounts[name] = walk.entryCount }
@@ -136,7 +166,9 @@ struct TreeCheck {
     for (position, node) in page.nodes.enumerated() {
       if page.isLeaf {
         visit(node, page, number, &walk)
-      } else if extent == .everything || position == 0 || position == page.nodes.count - 1 {
+      } else if walk.isFreeList || extent == .everything || position == 0
+        || position == page.nodes.count - 1
+      {
         // The first key of a branch page counts as below all others, and is left empty.
         if position > 0 { walk.lowerBound = Array(page.bytes[node.key]) }
         visit(node.page, level: level + 1, depth: depth, &walk)

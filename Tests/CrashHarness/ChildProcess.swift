@@ -104,6 +104,14 @@ package final class ChildProcess {
     }
   }
 
+  /// Everything that is still to come, to the end. Blocks.
+  package func readAll() throws -> [UInt8] {
+    var bytes: [UInt8] = []
+    while let line = try readLine() { bytes += Array((line + "\n").utf8) }
+    defer { buffer = [] }
+    return bytes + buffer
+  }
+
   /// Ends the program at once, wherever it is, and waits until it is gone.
   package func kill() {
     guard ending == nil else { return }
@@ -150,8 +158,11 @@ extension ChildProcess {
     return lines
   }
 
-  /// The crash tests' own program, which is built beside the tests.
-  package static func program() throws -> String {
+  /// The crash tests' own program.
+  package static func program() throws -> String { try neighbour("crash-child") }
+
+  /// A program of the package, which is built beside the one that runs.
+  package static func neighbour(_ name: String) throws -> String {
     #if os(Linux)
       let tests = try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")
     #else
@@ -159,7 +170,7 @@ extension ChildProcess {
       let tests = bundle?.bundlePath ?? CommandLine.arguments[0]
     #endif
     let path = URL(fileURLWithPath: tests).deletingLastPathComponent()
-      .appendingPathComponent("crash-child").path
+      .appendingPathComponent(name).path
     guard FileManager.default.isExecutableFile(atPath: path) else {
       throw Failure(description: "there is no \(path): build the whole package")
     }

@@ -3,6 +3,7 @@
 /// The kinds of fault that the torture command knows.
 package enum Faults {
   package static let all: [any Fault.Type] = [
-    KillFault.self
+    KillFault.self,
+    DamageFault.self,
   ]
 }

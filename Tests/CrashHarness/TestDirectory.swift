@@ -9,9 +9,13 @@ package final class TestDirectory {
   /// Whether it stays, as something in it shows a failure.
   package var isKept = false
 
-  package init() throws {
+  /// - Parameter inMemory: whether it is better in memory, where there is such a file system: for
+  ///   what isn't about the disk, and writes much.
+  package init(inMemory: Bool = false) throws {
+    let memory = URL(fileURLWithPath: "/dev/shm")
+    let isThere = inMemory && FileManager.default.isWritableFile(atPath: memory.path)
     path =
-      FileManager.default.temporaryDirectory
+      (isThere ? memory : FileManager.default.temporaryDirectory)
       .appendingPathComponent("hindsight-crash-\(UUID().uuidString)").path
     try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
   }

@@ -174,6 +174,29 @@ import Testing
     }
   }
 
+  @Test func `no damage to a meta page takes the log back to an older state`() throws {
+    try withLog(commitSizes: [2, 1, 3]) { path, written in
+      let file = URL(filePath: path + "/log.mdb")
+      let sound = try [UInt8](Data(contentsOf: file))
+      for offset in 0..<2 * pageSize where offset % pageSize < 160 {
+        for mask: UInt8 in [0x01, 0x02, 0x80, 0xff] {
+          var damaged = sound
+          damaged[offset] ^= mask
+          try Data(damaged).write(to: file)
+          do {
+            let log = try LMDBLog.open(path: path, options: .test)
+            defer { log.close() }
+            #expect(try log.payloads(1...6) == written, "byte \(offset) ^ \(mask)")
+            #expect(try log.head().index == 6)
+          } catch let error as HindsightError {
+            let codes: [HindsightError.Code] = [.corrupt, .notAStore, .unsupportedFormat]
+            #expect(codes.contains(error.code), "byte \(offset) ^ \(mask): \(error)")
+          }
+        }
+      }
+    }
+  }
+
   @Test func `damaged pages are findings, and don't end the process`() throws {
     let seed = testSeed()
     var generator = SeededGenerator(seed: seed)

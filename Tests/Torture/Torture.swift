@@ -6,6 +6,7 @@ import Foundation
 
 @main struct Torture {
   static func main() async {
+    if CommandLine.arguments.dropFirst().first == "worker" { await work() }
     let request: TortureRequest
     do {
       request = try TortureRequest(arguments: Array(CommandLine.arguments.dropFirst()))
@@ -27,6 +28,24 @@ import Foundation
     }
     say(isGood ? "nothing lost, nothing crashed" : "FAILED: see above")
     exit(isGood ? 0 : 1)
+  }
+
+  /// Does a part of a fault's work, in a process that the fault has started.
+  private static func work() async -> Never {
+    let arguments = Array(CommandLine.arguments.dropFirst(2))
+    do {
+      guard arguments.count == 8, arguments[0] == DamageWorker.name,
+        let step = Int(arguments[4]), let seed = UInt64(arguments[5]),
+        let first = Int(arguments[6]), let end = Int(arguments[7])
+      else { exit(64) }
+      let worker = try await DamageWorker(
+        sound: arguments[1], copy: arguments[2], file: arguments[3], step: step, seed: seed)
+      try await worker.work(first..<end, say: say)
+      exit(0)
+    } catch {
+      FileHandle.standardError.write(Data("torture: \(error)\n".utf8))
+      exit(1)
+    }
   }
 
   private static func run(_ request: TortureRequest) async -> [FaultResult] {
