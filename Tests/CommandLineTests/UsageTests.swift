@@ -43,6 +43,10 @@ import Testing
       "hindsight: the range 3..1 ends before it begins: write the smaller index first"
     ),
     (
+      ["log", "a.hindsight", "--follow", "--until", "2001-01-01T00:00:00Z"],
+      "hindsight log: --follow has no end but -n: leave --until out; see 'hindsight help log'"
+    ),
+    (
       ["log", "a.hindsight", "..2", "--follow"],
       "hindsight log: --follow goes on from the head: leave the range's end out; "
         + "see 'hindsight help log'"

@@ -38,6 +38,10 @@ struct LogCommand: ToolCommand {
     if follow, range.map({ $0.through != .head }) ?? false {
       throw ValidationError("--follow goes on from the head: leave the range's end out")
     }
+    if follow, until != nil {
+      // Times may go backwards: no event says that none will match any more.
+      throw ValidationError("--follow has no end but -n: leave --until out")
+    }
   }
 
   func run(in tool: ToolContext) async throws -> ExitStatus {
