@@ -100,7 +100,8 @@ extension HindsightError.Code {
   public static let commitOutcomeUnknown = Self("commitOutcomeUnknown")
   /// The file system has no space left.
   public static let diskFull = Self("diskFull")
-  /// The log has reached the size of its memory map.
+  /// The log has reached the size of its memory map: open the store with a larger
+  /// ``StoreOptions/mapSize``.
   public static let mapFull = Self("mapFull")
   /// The file system refused an operation.
   public static let inputOutput = Self("inputOutput")

@@ -18,6 +18,7 @@ public struct StateChanges<R: Reducer, Part: Equatable & Sendable>: AsyncSequenc
   let holder: StateHolder<R.State>
   let select: @Sendable (R.State) -> Part
 
+  /// Begins with the current value; each iterator waits for itself.
   public func makeAsyncIterator() -> Iterator { Iterator(holder: holder, select: select) }
 
   /// Waits for changes on behalf of one reader.

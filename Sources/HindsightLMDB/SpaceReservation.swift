@@ -35,7 +35,9 @@ struct SpaceReservation {
       + Self.pathPageCount
     let end = pageCount * pageSize
     guard end <= information.mapSize else {
-      throw LMDBError(.mapFull, "writing to \(core.path)")
+      throw LMDBError(
+        .mapFull, "writing to \(core.path)",
+        message: "its memory map of \(information.mapSize) bytes has no room")
     }
     let fileSize = try core.fileSize()
     guard end > fileSize else { return }

@@ -12,7 +12,10 @@ import HindsightLMDB
 extension HindsightError {
   /// What an error of the storage means for the store, perhaps at an event.
   init(_ error: LMDBError, index: EventIndex? = nil) {
-    self.init(Code(error.code), error.description, index: index, cause: nil)
+    let code = Code(error.code)
+    // Whatever files another process made, or LMDB itself noticed: a larger map takes them.
+    let remedy = code == .mapFull ? "; open the store with a larger mapSize" : ""
+    self.init(code, error.description + remedy, index: index, cause: nil)
   }
 
   /// A failed system call on a path.

@@ -4,6 +4,7 @@ public import HindsightValue
 
 /// How a type's own CBOR differs from its `Codable` form.
 public struct CBORDisagreement: Error, CustomStringConvertible {
+  /// The type, and the two forms that differ, as hexadecimal digits and as values.
   public let description: String
 }
 

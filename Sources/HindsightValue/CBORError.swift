@@ -59,6 +59,7 @@ extension CBORError: CustomStringConvertible {
     }
   }
 
+  /// The byte where reading stopped, and what is wrong there.
   public var description: String { "CBOR, byte \(offset): \(message)" }
 }
 

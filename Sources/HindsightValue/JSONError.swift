@@ -64,6 +64,7 @@ public struct JSONError: Error, Hashable, Sendable, CustomStringConvertible {
     self.message = message
   }
 
+  /// What is wrong, with line, column and byte.
   public var description: String {
     "invalid JSON at line \(line), column \(column) (byte \(byteOffset)): \(message)"
   }

@@ -79,10 +79,12 @@ public struct JSONPointer: Sendable, CustomStringConvertible {
 }
 
 extension JSONPointer: Hashable {
+  /// Whether both have the same tokens, byte for byte in UTF-8.
   public static func == (left: JSONPointer, right: JSONPointer) -> Bool {
     left.tokens.count == right.tokens.count && left.isPrefix(of: right)
   }
 
+  /// Hashes the tokens.
   public func hash(into hasher: inout Hasher) {
     for token in tokens { hasher.combine(Value.string(token)) }
   }
@@ -126,6 +128,7 @@ public struct JSONPointerError: Error, Hashable, Sendable, CustomStringConvertib
   /// What is wrong, in words, with the place.
   public let message: String
 
+  /// The message: it names the place itself.
   public var description: String { message }
 
   static func invalidText(_ text: String, _ reason: String, at offset: Int) -> JSONPointerError {

@@ -162,6 +162,7 @@ public struct JSONPatchError: Error, Hashable, Sendable, CustomStringConvertible
     self.message = message
   }
 
+  /// What is wrong, after the place of the operation in the patch where it is one of them.
   public var description: String {
     operationIndex.map { "operation \($0) of the patch: \(message)" } ?? message
   }

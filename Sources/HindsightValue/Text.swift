@@ -190,10 +190,12 @@ extension EditableText: Equatable {
 }
 
 extension EditableText: Codable {
+  /// Reads a text as a plain string, which any `String` decodes as, too.
   public init(from decoder: any Decoder) throws {
     self.init(try decoder.singleValueContainer().decode(String.self))
   }
 
+  /// Writes the text as a plain string.
   public func encode(to encoder: any Encoder) throws {
     var container = encoder.singleValueContainer()
     try container.encode(string)
@@ -216,6 +218,7 @@ public struct TextRangeError: Error, Hashable, Sendable, CustomStringConvertible
     self.scalarCount = scalarCount
   }
 
+  /// Which scalars there aren't, and how many there are.
   public var description: String {
     "no \(count) scalars at position \(position): the text has \(scalarCount) scalars"
   }

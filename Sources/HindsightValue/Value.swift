@@ -42,8 +42,10 @@ public enum Value: Sendable {
 }
 
 extension Value: Hashable {
+  /// Whether both have the same deterministic encoding: NaN equals itself, and 0.0 isn't -0.0.
   public static func == (left: Value, right: Value) -> Bool { compare(left, right) == 0 }
 
+  /// Hashes what the deterministic encoding depends on.
   public func hash(into hasher: inout Hasher) {
     if isContainer { hashContainer(into: &hasher) } else { hashScalar(into: &hasher) }
   }

@@ -85,10 +85,12 @@ public struct ValueMap: Sendable, Hashable {
     _modify { yield &self[.string(key)] }
   }
 
+  /// Whether both have the same keys with equal values.
   public static func == (left: ValueMap, right: ValueMap) -> Bool {
     Value.map(left) == Value.map(right)
   }
 
+  /// Hashes the pairs, in the order that all equal maps share.
   public func hash(into hasher: inout Hasher) {
     hasher.combine(pairs.count)
     for pair in pairs {

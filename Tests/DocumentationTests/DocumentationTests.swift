@@ -116,6 +116,9 @@ import Testing
         $ echo 1; echo 2; echo 3
         …
         3
+        $ (echo behind >behind.txt) &
+        > wait; cat behind.txt
+        behind
         $ echo a
         b
         ```

@@ -7,7 +7,7 @@ struct Failure: Error, CustomStringConvertible {
   let description: String
 }
 
-/// Runs a program that is found by `PATH`, to its end.
+/// Runs a program that is found by `PATH`, to its end and that of all it started.
 ///
 /// - Returns: its exit status, and what it wrote to standard output and error.
 func runProgram(
@@ -29,11 +29,24 @@ func runProgram(
   process.standardInput = FileHandle.nullDevice
   process.standardOutput = output
   process.standardError = output
-  try process.run()
+  try withoutBlockedSignals { try process.run() }
   process.waitUntilExit()
   try output.close()
   let text = try String(contentsOfFile: file, encoding: .utf8)
   return (process.terminationStatus, text)
+}
+
+/// Does something while this thread blocks no signal.
+///
+/// A program inherits what the thread that starts it blocks, and the threads of a test block almost
+/// all. A shell that never hears of its children's ends waits for them forever.
+private func withoutBlockedSignals(_ body: () throws -> Void) rethrows {
+  var none = sigset_t()
+  sigemptyset(&none)
+  var before = sigset_t()
+  pthread_sigmask(SIG_SETMASK, &none, &before)
+  defer { pthread_sigmask(SIG_SETMASK, &before, nil) }
+  try body()
 }
 
 /// A folder that is gone afterwards.

@@ -140,13 +140,18 @@ import Testing
       options.mapSizeBytes = 1 << 20
       let log = try LMDBLog.open(path: path, options: options)
       var written: [[UInt8]] = []
-      expect(.mapFull) {
+      let error = #expect(throws: HindsightError.self) {
         while true {
           let payload = Array(repeating: UInt8(truncatingIfNeeded: written.count), count: 40_000)
           _ = try log.append { .of([payload], after: $0) }
           written.append(payload)
         }
       }
+      #expect(error?.code == .mapFull)
+      // The message says what to do, which is done below.
+      #expect(
+        error?.message == "writing to \(path)/log.mdb: its memory map of 1048576 bytes has no room"
+          + "; open the store with a larger mapSize")
       #expect(written.count > 10)
       #expect(try log.payloads(1...EventIndex(written.count)) == written)
       log.close()
