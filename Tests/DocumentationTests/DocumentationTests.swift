@@ -75,7 +75,9 @@ import Testing
     let pages = try Page.all()
     let guide = try #require(pages.first { $0.path == "docs/guide.md" })
     #expect(guide.blocks.count { $0.language == "swift" } >= 10)
-    #expect(guide.blocks.count { $0.language == "console" } >= 5)
+    #expect(guide.blocks.count { $0.language == "console" } >= 4)
+    let commandLine = try #require(pages.first { $0.path == "docs/command-line.md" })
+    #expect(commandLine.blocks.count { $0.language == "console" } >= 8)
     let readMe = try #require(pages.first { $0.path == "README.md" })
     #expect(readMe.blocks.contains { $0.language == "swift" })
   }
