@@ -4,6 +4,7 @@
 package enum Faults {
   package static let all: [any Fault.Type] = [
     KillFault.self,
+    SystemCallFault.self,
     DamageFault.self,
   ]
 }
