@@ -153,7 +153,8 @@ enum MetaPages {
           "the meta pages are of the transactions \(first.transaction) and \(second.transaction), "
           + "which don't follow each other"
       }
-      if try problem == nil || meta(0, 0x1_0000) == first { break }
+      if problem == nil { break }
+      if try meta(0, 0x1_0000) == first { break }
     }
     return problem
   }

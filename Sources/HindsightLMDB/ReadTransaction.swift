@@ -63,10 +63,14 @@ package struct ReadTransaction: ~Copyable {
   private static func skipOverwrittenMetaPages(
     _ core: EnvironmentCore, _ transaction: OpaquePointer
   ) throws(LMDBError) {
-    while core.information().lastTransaction >= Int(mdb_txn_id(transaction)) + 2 {
+    for _ in 0..<10_000 {
+      guard core.information().lastTransaction >= Int(mdb_txn_id(transaction)) + 2 else { return }
       mdb_txn_reset(transaction)
       try LMDBError.check(mdb_txn_renew(transaction), "reading \(core.path)")
     }
+    throw LMDBError(
+      .corrupted, "reading \(core.path)",
+      message: "a meta page has a number that no commit had: close it and verify it")
   }
 
   /// The value of a key, nil where there is none. O(log n).

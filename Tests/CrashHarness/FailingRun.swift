@@ -56,10 +56,14 @@ package struct FailingStore: Sendable {
   }
 
   /// Whether pages were lost, of which the system tells all that have the file open.
-  package var hasLosses: Bool {
-    ["log.mdb", "snapshots.mdb"].contains { name in
-      (try? Data(contentsOf: URL(fileURLWithPath: "\(durable)/\(name).losses")))?.isEmpty == false
-    }
+  package var hasLosses: Bool { hasLosses(of: "log.mdb") || hasSnapshotLosses }
+
+  /// Whether pages of the snapshots' file were lost.
+  package var hasSnapshotLosses: Bool { hasLosses(of: "snapshots.mdb") }
+
+  private func hasLosses(of name: String) -> Bool {
+    let losses = try? Data(contentsOf: URL(fileURLWithPath: "\(durable)/\(name).losses"))
+    return losses?.isEmpty == false
   }
 
   /// Makes a store of what the disk has, as after a power cut that took all that wasn't flushed.
