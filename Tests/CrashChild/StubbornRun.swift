@@ -63,7 +63,8 @@ struct StubbornRun {
     let kinds: [ChildTask.Kind] =
       task.kind == .mixed ? [.single, .batch, .transact] : [task.kind]
     var latchedCount = 0
-    for step in 0..<(task.stepCount ?? .max) {
+    let stepCount = session == 0 ? task.stepCount : stubbornness.laterStepCount ?? task.stepCount
+    for step in 0..<(stepCount ?? .max) {
       let mark = EventMark(run: task.run + session, task: number, step: step)
       var attemptCount = 0
       while true {

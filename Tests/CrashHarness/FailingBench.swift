@@ -2,11 +2,11 @@
 // It always holds: the store is looked at twice, as the system has it and as a disk would after a
 // power cut.
 
-import CrashLedger
+package import CrashLedger
 import Foundation
 
 /// What a process does while its calls fail.
-enum FailingWorkload: String, CaseIterable, Sendable {
+package enum FailingWorkload: String, CaseIterable, Sendable {
   case creation = "a new store"
   case reopening = "an existing store"
   case batches = "batches of several tasks"
@@ -14,15 +14,15 @@ enum FailingWorkload: String, CaseIterable, Sendable {
 }
 
 /// Where runs with failing calls are made.
-struct FailingBench: Sendable {
+package struct FailingBench: Sendable {
   /// What was seen of one run.
-  struct Run: Sendable {
+  package struct Run: Sendable {
     /// Whether any call failed.
-    var isHit = false
-    var crash: String?
-    var problems: [String] = []
+    package fileprivate(set) var isHit = false
+    package fileprivate(set) var crash: String?
+    package fileprivate(set) var problems: [String] = []
     /// The codes of all errors.
-    var codes: [String] = []
+    package fileprivate(set) var codes: [String] = []
   }
 
   private let library: String
@@ -33,7 +33,7 @@ struct FailingBench: Sendable {
   private static let patienceMilliseconds: Int32 = 20_000
 
   /// Compiles the library and makes the store that runs begin with. Blocks.
-  init(in directory: String) throws {
+  package init(in directory: String) throws {
     library = try TracingLibrary.compile("fail", into: directory)
     let place = directory + "/template"
     try FileManager.default.createDirectory(atPath: place, withIntermediateDirectories: true)
@@ -54,13 +54,13 @@ struct FailingBench: Sendable {
   }
 
   /// Lets calls fail in a process that opens the store once or twice.
-  func run(
-    _ workload: FailingWorkload, _ failure: CallFailure, sessionCount: Int
+  package func run(
+    _ workload: FailingWorkload, _ failure: CallFailure, _ sessions: ChildTask.Stubbornness
   ) async throws -> Run {
     let directory = try TestDirectory()
     let place = directory.path
     var (run, oracle, cut) = try await onThread {
-      try fail(workload, failure, sessionCount: sessionCount, in: place)
+      try fail(workload, failure, sessions, in: place)
     }
     guard run.isHit, run.crash == nil else {
       if run.crash != nil { directory.isKept = true }
@@ -100,7 +100,7 @@ struct FailingBench: Sendable {
   ///
   /// - Returns: what was seen, what must be there now, and the path of what a disk would have.
   private func fail(
-    _ workload: FailingWorkload, _ failure: CallFailure, sessionCount: Int, in directory: String
+    _ workload: FailingWorkload, _ failure: CallFailure, _ sessions: ChildTask.Stubbornness, in directory: String
   ) throws -> (Run, Oracles, String?) {
     var oracle: StoreOracle
     let store: FailingStore
@@ -114,7 +114,7 @@ struct FailingBench: Sendable {
     }
     let companion = try workload == .beside ? Companion(store, library: library) : nil
     var run = Run()
-    let lines = try stubbornLines(workload, failure, sessionCount, store, &run)
+    let lines = try stubbornLines(workload, failure, sessions, store, &run)
     let companionLines = try companion?.end(&run, isToldOfLosses: store.hasLosses) ?? []
     run.isHit = !store.failedCalls().isEmpty
     guard run.isHit, run.crash == nil else {
@@ -133,6 +133,9 @@ struct FailingBench: Sendable {
     if let cut, store.hasSnapshotLosses {
       // Whoever opens the store for writing makes new snapshots in place of damaged ones.
       before.add(try goOn(cut, &run))
+    }
+    if workload != .creation, failure.effect != .short, try store.hasOtherSnapshots() {
+      run.problems.append("the snapshots were taken for damaged, and replaced")
     }
     oracle.add(try goOn(store.path, &run))
     return (run, Oracles(before: before, after: oracle), cut)
@@ -159,7 +162,7 @@ struct FailingBench: Sendable {
   }
 
   private func stubbornLines(
-    _ workload: FailingWorkload, _ failure: CallFailure, _ sessionCount: Int,
+    _ workload: FailingWorkload, _ failure: CallFailure, _ sessions: ChildTask.Stubbornness,
     _ store: FailingStore, _ run: inout Run
   ) throws -> [ChildLine] {
     var task = ChildTask(workload == .batches ? .batch : .mixed, path: store.path)
@@ -168,7 +171,7 @@ struct FailingBench: Sendable {
     task.stepCount = workload == .batches ? 3 : 5
     task.snapshotEvery = 7
     task.forcesSnapshots = true
-    task.stubbornness = .init(sessionCount: sessionCount)
+    task.stubbornness = sessions
     let child = try ChildProcess(
       task, environment: store.environment(library: library, failure))
     child.patienceMilliseconds = Self.patienceMilliseconds

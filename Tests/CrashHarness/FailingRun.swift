@@ -34,6 +34,7 @@ package struct FailingStore: Sendable {
         atPath: other.directory + part, toPath: directory + part)
     }
     try self.init(in: directory)
+    try FileManager.default.linkItem(atPath: path + "/snapshots.mdb", toPath: keptSnapshots)
   }
 
   /// What a child needs so that a failure happens to it, or none.
@@ -65,6 +66,17 @@ package struct FailingStore: Sendable {
     let losses = try? Data(contentsOf: URL(fileURLWithPath: "\(durable)/\(name).losses"))
     return losses?.isEmpty == false
   }
+
+  /// Whether the snapshots' file isn't the one any more that was copied from another place.
+  package func hasOtherSnapshots() throws -> Bool {
+    func inode(_ path: String) throws -> Int? {
+      try FileManager.default.attributesOfItem(atPath: path)[.systemFileNumber] as? Int
+    }
+    return try inode(path + "/snapshots.mdb") != inode(keptSnapshots)
+  }
+
+  /// Another name of the file, so that no other one gets its number.
+  private var keptSnapshots: String { directory + "/kept" }
 
   /// Makes a store of what the disk has, as after a power cut that took all that wasn't flushed.
   ///

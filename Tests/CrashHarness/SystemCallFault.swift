@@ -61,8 +61,9 @@ package struct SystemCallFault: Fault {
     while true {
       var isHit = false
       for failure in failures(kind, number, context, &generator) {
-        let run = try await bench.run(
-          workload, failure, sessionCount: 1 + generator.below(3).signum())
+        let sessions = ChildTask.Stubbornness(
+          sessionCount: 1 + generator.below(3).signum(), laterStepCount: 1 + generator.below(4))
+        let run = try await bench.run(workload, failure, sessions)
         guard run.isHit else { continue }
         isHit = true
         tally.add(run, of: kind, "\(workload), \(failure)")
