@@ -100,7 +100,8 @@ package struct FailingBench: Sendable {
   ///
   /// - Returns: what was seen, what must be there now, and the path of what a disk would have.
   private func fail(
-    _ workload: FailingWorkload, _ failure: CallFailure, _ sessions: ChildTask.Stubbornness, in directory: String
+    _ workload: FailingWorkload, _ failure: CallFailure, _ sessions: ChildTask.Stubbornness,
+    in directory: String
   ) throws -> (Run, Oracles, String?) {
     var oracle: StoreOracle
     let store: FailingStore
