@@ -9,9 +9,9 @@
 
 /// A data file whose first write was cut short: by a full disk, an error or a power cut.
 ///
-/// LMDB makes a file by writing both meta pages at once, with transaction number 0. The first commit
-/// goes to the second meta page, so that a file that ends after a first one of number 0 has lost one
-/// commit at most: the one with which a store begins, before anything is dispatched to it.
+/// LMDB makes a file by writing both meta pages at once, with transaction number 0. The first
+/// commit goes to the second meta page, so that a file that ends after a first one of number 0 has
+/// lost one commit at most: the one with which a store begins, before anything is dispatched to it.
 enum InterruptedCreation {
   /// Empties such a file, so that LMDB makes it anew.
   static func clear(_ path: String) throws(LMDBError) {

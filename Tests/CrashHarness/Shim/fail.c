@@ -5,8 +5,8 @@
 //
 // Environment:
 //   HINDSIGHT_FAIL_DIRECTORY  the real path of the directory whose files are meant
-//   HINDSIGHT_FAIL_DURABLE    a directory for the copies; beside each, a list of unflushed pages, and
-//                             a file with a byte for each time that such pages were lost
+//   HINDSIGHT_FAIL_DURABLE    a directory for the copies; beside each, a list of unflushed pages,
+//                             and a file with a byte for each time that such pages were lost
 //   HINDSIGHT_FAIL_CALL       KIND:NUMBER:COUNT:ERROR: from call NUMBER (1, 2, …) of the kind on,
 //                             COUNT calls fail with an errno; further words for ERROR are "short",
 //                             half of the bytes only, and "late", done and then said to be EIO
