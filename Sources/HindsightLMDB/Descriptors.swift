@@ -50,12 +50,15 @@ package enum Descriptors {
   }
 
   /// The system's `open`, for one's own use alone; -1 and `errno` where it fails.
-  static func open(_ path: String, _ flags: Int32) -> Int32 {
-    #if canImport(Darwin)
-      Darwin.open(path, flags | O_CLOEXEC, 0o600)
-    #else
-      Glibc.open(path, flags | O_CLOEXEC, 0o600)
-    #endif
+  package static func open(_ path: String, _ flags: Int32) -> Int32 {
+    while true {
+      #if canImport(Darwin)
+        let descriptor = Darwin.open(path, flags | O_CLOEXEC, 0o600)
+      #else
+        let descriptor = Glibc.open(path, flags | O_CLOEXEC, 0o600)
+      #endif
+      if descriptor >= 0 || errno != EINTR { return descriptor }
+    }
   }
 
   /// The open descriptors of a file, and whether each is closed on exec.

@@ -81,9 +81,14 @@ package final class Environment: Sendable {
     return try core.removeStaleReaders()
   }
 
-  /// Flushes the data file, whatever its transactions' own flushes did.
+  /// Makes durable what a reader sees now, whatever became of the flushes of former processes.
+  ///
+  /// A flush that fails leaves pages in memory that are on no disk, and that no later flush writes.
+  /// Of a commit that is seen, that can only be the meta page: it is written after all others were
+  /// flushed. So both meta pages are written once more, as they are.
   package func synchronize() throws(LMDBError) {
     try core.checkProcess("flushing")
+    try beginWrite().rewriteMetaPages()
     try LMDBError.check(mdb_env_sync(core.handle, 1), "flushing \(path)")
   }
 }

@@ -37,6 +37,7 @@ final class EnvironmentCore: @unchecked Sendable {
 
   /// Opens a file; only for ``EnvironmentRegistry``, which knows that it isn't open yet.
   init(path: String, options: EnvironmentOptions) throws(LMDBError) {
+    if options.access == .create { try InterruptedCreation.clear(path) }
     try MetaPages.refuseForeignFile(path, mayBeEmpty: options.access == .create)
     let isReadOnly = options.access == .readOnly
     try LockFile.reserve(besideFile: path, readerSlots: options.readerSlots)
@@ -86,6 +87,7 @@ final class EnvironmentCore: @unchecked Sendable {
       if result == 0 { result = mdb_env_open(handle, path, flags, 0o600) }
       if result == 0 { return handle }
       mdb_env_close(handle)
+      if result == EINTR { continue }
       // Which error a refused map is differs: ENOMEM under a limit, EINVAL under valgrind.
       guard [ENOMEM, EINVAL, EOVERFLOW, EFBIG, EAGAIN].contains(result),
         mapSize / 2 >= EnvironmentOptions.mapSizeMin
@@ -108,6 +110,20 @@ final class EnvironmentCore: @unchecked Sendable {
         .latched, operation(),
         message: "an earlier commit failed and may or may not be in it; close it and open it anew")
     }
+  }
+
+  /// Throws where the newest meta page isn't the one that a write transaction begins after.
+  ///
+  /// A commit of another process that failed at its meta page, which then couldn't be written back
+  /// either, leaves a page that the lock file knows nothing of. Whatever is written now is written
+  /// over what that page refers to, and that page is what the next first opener begins with.
+  func checkNewestCommit(before transaction: UInt64) throws(LMDBError) {
+    guard UInt64(information().lastTransaction) != transaction - 1 else { return }
+    latch()
+    throw LMDBError(
+      .latched, "writing to \(path)",
+      message: "a commit of another process failed and left its meta page: close the file in all "
+        + "processes before it is opened anew")
   }
 
   /// Gives the reader slots of dead processes back, and says how many there were.

@@ -97,23 +97,27 @@ enum MetaPages {
     }
     if information.st_size == 0, mayBeEmpty { return }
     // LMDB locks the other file: this one can be opened and closed.
-    let descriptor = open(path, O_RDONLY | O_CLOEXEC)
+    let descriptor = Descriptors.open(path, O_RDONLY)
     guard descriptor >= 0 else { throw LMDBError.system("opening \(path)") }
     defer { close(descriptor) }
-    var words: (UInt32, UInt32) = (0, 0)
-    let count = withUnsafeMutableBytes(of: &words) {
-      pread(descriptor, $0.baseAddress, $0.count, off_t(MetaPage.magicOffset))
+    let reader = PageReader(descriptor: descriptor, pageSize: 0)
+    let bytes = reader.bytes(of: 0, count: MetaPage.magicOffset + 8)
+    if let number = reader.refusal.number { throw LMDBError.system("reading \(path)", number) }
+    let words = bytes?.withUnsafeBytes { bytes in
+      (
+        magic: bytes.loadUnaligned(fromByteOffset: MetaPage.magicOffset, as: UInt32.self),
+        version: bytes.loadUnaligned(fromByteOffset: MetaPage.magicOffset + 4, as: UInt32.self)
+      )
     }
-    guard count >= 0 else { throw LMDBError.system("reading \(path)") }
-    guard count == 8, words.0 == MetaPage.magic else {
+    guard let words, words.magic == MetaPage.magic else {
       throw LMDBError(.invalid, "opening \(path)", message: "it isn't an LMDB file")
     }
-    guard words.1 == MetaPage.version else {
+    guard words.version == MetaPage.version else {
       throw LMDBError(
         .versionMismatch, "opening \(path)",
-        message: "it has version \(words.1) of LMDB's format, not \(MetaPage.version)")
+        message: "it has version \(words.version) of LMDB's format, not \(MetaPage.version)")
     }
-    if let problem = problem(descriptor) {
+    if let problem = try problem(descriptor, path) {
       throw LMDBError(.corrupted, "opening \(path)", message: problem)
     }
   }
@@ -123,14 +127,23 @@ enum MetaPages {
   /// Each commit writes the page that its number's last bit names, and with the number after that
   /// of the other page: whatever happened to a process, they are one apart. Both have number 0 in a
   /// new file.
-  private static func problem(_ descriptor: Int32) -> String? {
+  private static func problem(
+    _ descriptor: Int32, _ path: String
+  ) throws(LMDBError) -> String? {
+    /// A meta page; an error where the system doesn't read it, which says nothing of what it holds.
+    func meta(_ number: UInt64, _ pageSize: Int) throws(LMDBError) -> MetaPage? {
+      let reader = PageReader(descriptor: descriptor, pageSize: pageSize)
+      let page = reader.meta(number)
+      if let number = reader.refusal.number { throw LMDBError.system("reading \(path)", number) }
+      return page
+    }
     var problem: String?
     // A live writer may have written a page between the two reads.
     for _ in 0..<1_000 {
-      let first = PageReader(descriptor: descriptor, pageSize: 0x1_0000).meta(0)
-      guard let first, first.pageSize > 0 else { return "meta page 0 isn't one" }
-      let reader = PageReader(descriptor: descriptor, pageSize: Int(first.pageSize))
-      guard let second = reader.meta(1) else { return "meta page 1 isn't one" }
+      guard let first = try meta(0, 0x1_0000), first.pageSize > 0 else {
+        return "meta page 0 isn't one"
+      }
+      guard let second = try meta(1, Int(first.pageSize)) else { return "meta page 1 isn't one" }
       problem = first.problem(asPage: 0) ?? second.problem(asPage: 1)
       if problem == nil, first.pageSize != second.pageSize {
         problem = "the meta pages have different page sizes"
@@ -140,7 +153,8 @@ enum MetaPages {
           "the meta pages are of the transactions \(first.transaction) and \(second.transaction), "
           + "which don't follow each other"
       }
-      if problem == nil || reader.meta(0) == first { break }
+      if problem == nil { break }
+      if try meta(0, 0x1_0000) == first { break }
     }
     return problem
   }

@@ -61,6 +61,8 @@ struct TreeDescription: Equatable {
 struct PageReader {
   let descriptor: Int32
   let pageSize: Int
+  /// The newest refusal of the system to read: that says nothing of what is in the file.
+  let refusal = ReadRefusal()
 
   /// The number of whole pages that the file has.
   func pageCount() -> UInt64 {
@@ -82,12 +84,18 @@ struct PageReader {
           descriptor, base + initializedCount, count - initializedCount,
           offset + off_t(initializedCount))
         if result < 0, errno == EINTR { continue }
+        if result < 0 { refusal.number = errno }
         guard result > 0 else { break }
         initializedCount += result
       }
     }
     return bytes.count == count ? bytes : nil
   }
+}
+
+/// Why pages couldn't be read, as an `errno`; nil where the system gave all that there is.
+final class ReadRefusal {
+  var number: Int32?
 }
 
 /// A branch or leaf page, whose nodes were found to lie inside of it.

@@ -23,6 +23,7 @@ package struct ReadTransaction: ~Copyable {
     try LMDBError.check(result, "reading \(core.path)")
     guard let transaction else { throw LMDBError(.badTransaction, "reading \(core.path)") }
     do throws(LMDBError) {
+      try Self.skipOverwrittenMetaPages(core, transaction)
       try core.checkSize(transaction: UInt64(mdb_txn_id(transaction)))
     } catch {
       mdb_txn_abort(transaction)
@@ -50,7 +51,26 @@ package struct ReadTransaction: ~Copyable {
     try environment.core.checkFiles("reading")
     mdb_txn_reset(handle)
     try LMDBError.check(mdb_txn_renew(handle), "reading \(environment.path)")
+    try Self.skipOverwrittenMetaPages(environment.core, handle)
     try environment.core.checkSize(transaction: number)
+  }
+
+  /// Begins again as long as the meta page may have been overwritten while LMDB copied from it.
+  ///
+  /// LMDB reads a transaction's number in the lock file and then its trees in the meta page that
+  /// belongs to it. Where two commits come between, that page is of the second of them already,
+  /// perhaps before that one is durable, and the next transaction would be of an older state.
+  private static func skipOverwrittenMetaPages(
+    _ core: EnvironmentCore, _ transaction: OpaquePointer
+  ) throws(LMDBError) {
+    for _ in 0..<10_000 {
+      guard core.information().lastTransaction >= Int(mdb_txn_id(transaction)) + 2 else { return }
+      mdb_txn_reset(transaction)
+      try LMDBError.check(mdb_txn_renew(transaction), "reading \(core.path)")
+    }
+    throw LMDBError(
+      .corrupted, "reading \(core.path)",
+      message: "a meta page has a number that no commit had: close it and verify it")
   }
 
   /// The value of a key, nil where there is none. O(log n).

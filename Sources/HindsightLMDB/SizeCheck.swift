@@ -24,9 +24,10 @@ extension EnvironmentCore {
     guard size < (information().lastPage + 1) * pageSize else { return }
     let shortFile = ShortFile(size: size, transaction: transaction)
     if soundShortFile.withLock({ $0 == shortFile }) { return }
-    let report = treeReport(transaction: transaction)
+    let report = try treeReport(transaction: transaction)
     // A writer makes the file long enough; two of its commits take the meta page away.
     if report == nil, try fileSize() >= (information().lastPage + 1) * pageSize { return }
+    if let error = report?.readError { throw error }
     guard let report, !report.isTruncated else {
       throw LMDBError(
         .truncated, "reading \(path)",
@@ -49,9 +50,11 @@ extension EnvironmentCore {
   /// Checks all pages that a transaction's state is made of, or nil where its meta page is gone.
   ///
   /// O(n) in the pages. The transaction must be alive, so that its pages aren't reused.
+  ///
+  /// - Throws: ``LMDBError`` where the system doesn't read the meta pages.
   func treeReport(
     transaction: UInt64, extent: TreeExtent = .everything, visitor: EntryVisitor? = nil
-  ) -> TreeReport? {
+  ) throws(LMDBError) -> TreeReport? {
     let reader = PageReader(descriptor: descriptor, pageSize: pageSize)
     for number in UInt64(0)...1 {
       guard let meta = reader.meta(number), meta.transaction == transaction else { continue }
@@ -59,6 +62,7 @@ extension EnvironmentCore {
       check.run()
       return check.report
     }
+    if let number = reader.refusal.number { throw .system("reading \(path)", number) }
     return nil
   }
 }
@@ -83,7 +87,7 @@ extension Environment {
     for _ in 0..<1_000 {
       let transaction = try beginRead()
       // Other processes may commit twice and take the meta page, before it was read.
-      let report = core.treeReport(
+      let report = try core.treeReport(
         transaction: transaction.number, extent: extent, visitor: visitor)
       if let report { return report }
     }

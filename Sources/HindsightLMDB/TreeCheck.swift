@@ -9,6 +9,8 @@ package struct TreeReport: Sendable {
   package fileprivate(set) var problems: [String] = []
   /// Whether the file ends before pages that are in use.
   package fileprivate(set) var isTruncated = false
+  /// Why the system couldn't read pages: those may be sound. Nil where it could.
+  package fileprivate(set) var readError: LMDBError?
   /// The number of entries found in each table.
   package fileprivate(set) var entryCounts: [String: UInt64] = [:]
   /// Pages in use by trees and values; pages in the free list; all pages up to the last.
@@ -68,6 +70,9 @@ struct TreeCheck {
   mutating func run() {
     check(tree: meta.freeList, name: nil, isFreeList: true)
     check(tree: meta.mainTable, name: nil, isFreeList: false)
+    if let number = reader.refusal.number {
+      report.readError = .system("reading pages", number)
+    }
     guard report.problems.isEmpty else { return }
     // What trees count themselves is all that is known of them where they weren't walked.
     if extent == .everything {

@@ -37,6 +37,7 @@ package struct WriteTransaction: ~Copyable {
         mdb_txn_begin(core.handle, nil, 0, &transaction), "writing to \(core.path)")
       guard let transaction else { throw LMDBError(.badTransaction, "writing to \(core.path)") }
       do throws(LMDBError) {
+        try core.checkNewestCommit(before: UInt64(mdb_txn_id(transaction)))
         try core.checkSizeForWriting()
         // A reader that died holds its pages in place until somebody notices.
         if mdb_txn_id(transaction) % Self.transactionsPerReaderCheck == 0 {
@@ -195,6 +196,25 @@ package struct WriteTransaction: ~Copyable {
     }
     Self.release(access.core, holdsTableOpening)
     try LMDBError.check(result, "committing to \(access.core.path)")
+  }
+
+  /// Writes both meta pages once more, as they are, and ends the transaction without a trace.
+  consuming func rewriteMetaPages() throws(LMDBError) {
+    let core = try live("flushing").core
+    let reader = PageReader(descriptor: core.descriptor, pageSize: core.pageSize)
+    for number in UInt64(0)...1 {
+      guard let bytes = reader.bytes(of: number, count: core.pageSize) else {
+        throw LMDBError.system("reading \(core.path)", reader.refusal.number ?? EIO)
+      }
+      let offset = off_t(number) * off_t(core.pageSize)
+      var count = 0
+      repeat {
+        count = pwrite(core.descriptor, bytes, bytes.count, offset)
+      } while count < 0 && errno == EINTR
+      guard count == bytes.count else {
+        throw LMDBError.system("writing to \(core.path)", count < 0 ? errno : EIO)
+      }
+    }
   }
 
   /// Ends the transaction without a trace.

@@ -115,7 +115,9 @@ public final class LMDBLog: EventLog {
     let isReadOnly = options.access == .readOnly
     // LMDB ends the process at a page that can't be. Those that opening and appending need are
     // looked at; all others only by the verifier.
-    if let problem = try environment.checkTrees(.edges).problems.first {
+    let report = try environment.checkTrees(.edges)
+    if let error = report.readError { throw error }
+    if let problem = report.problems.first {
       throw HindsightError(
         .corrupt, "the log of \(directory.path) is damaged: \(problem); verify it")
     }

@@ -71,7 +71,9 @@ public final class LMDBSnapshotStorage: SnapshotStorage {
   ) throws(LMDBError) -> (Environment, Tables)? {
     let environment = try Environment.open(path, options: options)
     // Damaged pages would end the process when LMDB comes across them.
-    if let problem = try environment.checkTrees().problems.first {
+    let report = try environment.checkTrees()
+    if let error = report.readError { throw error }
+    if let problem = report.problems.first {
       throw LMDBError(.corrupted, "checking \(path)", message: problem)
     }
     if let headers = try environment.table(named: headersTableName),

@@ -73,7 +73,7 @@ struct StoreDirectory {
   /// Makes the log file's and the directory's own names durable.
   func synchronize() throws(HindsightError) {
     for path in [path, parent] {
-      let descriptor = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+      let descriptor = Descriptors.open(path, O_RDONLY | O_DIRECTORY)
       guard descriptor >= 0 else {
         // Whoever may not read the parent didn't make an entry in it, either.
         if path == parent, errno == EACCES { continue }

@@ -17,7 +17,11 @@ import Hindsight
       exit(64)
     }
     do {
-      try await run(task)
+      if let stubbornness = task.stubbornness {
+        await StubbornRun(task, stubbornness).run()
+      } else {
+        try await run(task)
+      }
       say(.done)
     } catch let error as HindsightError {
       say(
@@ -80,25 +84,32 @@ import Hindsight
       task.kind == .mixed ? [.single, .batch, .transact] : [task.kind]
     for step in 0..<(task.stepCount ?? .max) {
       if let file = task.endFile, access(file, F_OK) == 0 { break }
-      let kind = kinds[(number + step) % kinds.count]
-      var mark = EventMark(run: task.run, task: number, step: step)
-      if kind != .single { mark.partCount = 2 + Int(mark.hash % 11) }
-      let parts = mark.parts
-      let receipt =
-        switch kind {
-        case .batch: try await store.dispatch(contentsOf: parts.map { .moved($0) })
-        case .transact:
-          try await store.transact { state in
-            parts.map { .decided(mark: $0.text, seenCount: state.eventCount) }
-          }
-        default: try await store.dispatch(.moved(mark))
-        }
-      say(.acknowledged(mark, index: receipt.indexes.lowerBound))
+      let mark = EventMark(run: task.run, task: number, step: step)
+      try await dispatch(mark, kinds[(number + step) % kinds.count], to: store)
     }
   }
 
+  /// Dispatches the events of a step, and says that it is acknowledged.
+  static func dispatch(
+    _ step: EventMark, _ kind: ChildTask.Kind, to store: Store<MarkedLedger>
+  ) async throws {
+    var mark = step
+    if kind != .single { mark.partCount = 2 + Int(mark.hash % 11) }
+    let parts = mark.parts
+    let receipt =
+      switch kind {
+      case .batch: try await store.dispatch(contentsOf: parts.map { .moved($0) })
+      case .transact:
+        try await store.transact { state in
+          parts.map { .decided(mark: $0.text, seenCount: state.eventCount) }
+        }
+      default: try await store.dispatch(.moved(mark))
+      }
+    say(.acknowledged(mark, index: receipt.indexes.lowerBound))
+  }
+
   /// Writes a line to standard output at once; the process ends where nobody reads it.
-  private static func say(_ line: ChildLine) {
+  static func say(_ line: ChildLine) {
     let bytes = Array((line.text + "\n").utf8)
     let result = write(1, bytes, bytes.count)
     if result != bytes.count { exit(74) }

@@ -24,7 +24,7 @@ package final class ChildProcess {
   private var ending: Ending?
 
   /// A program that says nothing for so long is given up.
-  private let patienceMilliseconds: Int32 = 120_000
+  package var patienceMilliseconds: Int32 = 120_000
 
   /// Starts a program, with the environment of this process and the given variables.
   package init(_ program: String, _ arguments: [String], environment: [String: String] = [:]) throws

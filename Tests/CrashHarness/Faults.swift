@@ -4,6 +4,9 @@
 package enum Faults {
   package static let all: [any Fault.Type] = [
     KillFault.self,
+    SystemCallFault.self,
+    DiskFullFault.self,
+    ShutdownFault.self,
     DamageFault.self,
   ]
 }

@@ -25,7 +25,8 @@ package struct StoreOracle {
   /// What contradicted itself already when it was said.
   package private(set) var contradictions: [String] = []
 
-  package let path: String
+  /// Where the store is; a copy of it elsewhere can be looked at, too.
+  package var path: String
 
   package init(path: String) { self.path = path }
 

@@ -68,12 +68,14 @@ package enum TracingLibrary {
     #endif
   }()
 
-  /// Compiles the library into a directory and returns its path. Blocks.
-  package static func compile(into directory: String) throws -> String {
+  /// Compiles the library, or another one beside it, into a directory and returns its path. Blocks.
+  package static func compile(
+    _ name: String = "trace", into directory: String
+  ) throws -> String {
     guard let compiler else { throw ChildProcess.Failure(description: "there is no C compiler") }
     let code = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
-      .appendingPathComponent("Shim/trace.c").path
-    let library = directory + "/trace.so"
+      .appendingPathComponent("Shim/\(name).c").path
+    let library = "\(directory)/\(name).so"
     let process = try ChildProcess(
       compiler, ["-Wall", "-Werror", "-O1", "-shared", "-fPIC", "-o", library, code])
     while let line = try process.readLine() { print(line) }

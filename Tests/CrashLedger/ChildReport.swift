@@ -86,6 +86,28 @@ package struct ChildTask: Sendable {
   package var forcesSnapshots = false
   /// A file at whose sight the tasks end; the child then says what state it has.
   package var endFile: String?
+  /// Whether the child goes on when something fails, and says what did.
+  package var stubbornness: Stubbornness?
+
+  /// How the child goes on when something fails.
+  package struct Stubbornness: Sendable {
+    /// How often it opens the store in all, one after the other.
+    package var sessionCount = 2
+    /// A file that it waits for before it tries again; nil for trying again at once.
+    package var goFile: String?
+    /// How many dispatches each task makes after the first time; nil for as many as then.
+    package var laterStepCount: Int?
+
+    package init(sessionCount: Int = 2, goFile: String? = nil, laterStepCount: Int? = nil) {
+      self.sessionCount = sessionCount
+      self.goFile = goFile
+      self.laterStepCount = laterStepCount
+    }
+
+    fileprivate var arguments: [String] {
+      ["\(sessionCount)", goFile ?? "-", laterStepCount.map(String.init) ?? "-"]
+    }
+  }
 
   package init(_ kind: Kind, path: String) {
     self.kind = kind
@@ -96,11 +118,11 @@ package struct ChildTask: Sendable {
     [
       kind.rawValue, path, "\(run)", "\(taskCount)", stepCount.map(String.init) ?? "-",
       snapshotEvery.map(String.init) ?? "-", forcesSnapshots ? "forced" : "-", endFile ?? "-",
-    ]
+    ] + (stubbornness?.arguments ?? [])
   }
 
   package init?(arguments: [String]) {
-    guard arguments.count == 8, let kind = Kind(rawValue: arguments[0]),
+    guard arguments.count == 8 || arguments.count == 11, let kind = Kind(rawValue: arguments[0]),
       let run = Int(arguments[2]), let taskCount = Int(arguments[3])
     else { return nil }
     self.init(kind, path: arguments[1])
@@ -110,5 +132,10 @@ package struct ChildTask: Sendable {
     snapshotEvery = UInt64(arguments[5])
     forcesSnapshots = arguments[6] == "forced"
     endFile = arguments[7] == "-" ? nil : arguments[7]
+    guard arguments.count == 11 else { return }
+    guard let sessionCount = Int(arguments[8]) else { return nil }
+    stubbornness = Stubbornness(
+      sessionCount: sessionCount, goFile: arguments[9] == "-" ? nil : arguments[9],
+      laterStepCount: Int(arguments[10]))
   }
 }
