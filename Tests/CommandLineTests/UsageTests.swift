@@ -181,7 +181,7 @@ import Testing
       try work.write(Array(bytes.prefix(sizeBytes)), to: "a.hindsight/log.mdb")
       for verb in ["log", "state", "export", "verify", "stats"] {
         let outcome = try await work.hindsight(verb, "a.hindsight")
-        let expected: Int32 = sizeBytes < 8_192 ? 66 : verb == "verify" ? 1 : 65
+        let expected: Int32 = sizeBytes < 4_096 ? 66 : verb == "verify" ? 1 : 65
         #expect(outcome.status == expected, "\(verb): \(outcome)")
         let said = verb == "verify" && expected == 1 ? outcome.output : outcome.error
         #expect(said.split(separator: "\n").count == 1)
