@@ -53,10 +53,15 @@ import Testing
       .appendingPathComponent("hindsight").path
     try FileManager.default.createSymbolicLink(
       atPath: "\(folder)/bin/hindsight", withDestinationPath: built)
-    let script =
-      "#!/bin/sh\n# swift run --quiet NAME …: NAME is built already.\nshift 2\nexec \"$@\"\n"
-    try script.write(toFile: "\(folder)/bin/swift", atomically: false, encoding: .utf8)
-    chmod("\(folder)/bin/swift", 0o755)
+    // Written by another process: while this one has the file open for writing, a program that
+    // another thread starts has it open, too, and what is open for writing can't be run.
+    let script = """
+      printf '#!/bin/sh\\n# swift run --quiet NAME …: NAME is built already.\\n' >bin/swift
+      printf 'shift 2\\nexec "$@"\\n' >>bin/swift
+      chmod 755 bin/swift
+      """
+    let outcome = try runProgram("sh", ["-c", script], in: folder)
+    if outcome.status != 0 { throw Failure(description: "no bin/swift: \(outcome.output)") }
   }
 
   private static func consoleFaults(of page: Page, in folder: String) throws -> [String] {
