@@ -37,7 +37,9 @@ final class EnvironmentCore: @unchecked Sendable {
 
   /// Opens a file; only for ``EnvironmentRegistry``, which knows that it isn't open yet.
   init(path: String, options: EnvironmentOptions) throws(LMDBError) {
-    if options.access == .create { try InterruptedCreation.clear(path) }
+    if options.access == .create {
+      try InterruptedCreation(path: path, contentMark: options.contentMark).clear()
+    }
     try MetaPages.refuseForeignFile(path, mayBeEmpty: options.access == .create)
     let isReadOnly = options.access == .readOnly
     try LockFile.reserve(besideFile: path, readerSlots: options.readerSlots)

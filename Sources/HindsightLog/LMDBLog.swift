@@ -210,6 +210,7 @@ extension EnvironmentOptions {
     mapSize = options.mapSizeBytes
     readerSlots = options.readerSlotCount
     allowsNetworkFileSystem = options.allowsNetworkFileSystem
+    contentMark = withUnsafeBytes(of: CommitLayout.magic.littleEndian) { Array($0) }
   }
 }
 

@@ -40,14 +40,7 @@ package struct DamageWorker {
     for number in range {
       try put(damages[number])
       let outcome = await look { say("step \(number) \($0)") }
-      let line =
-        switch outcome {
-        case .survived: "survived"
-        case .refused: "refused"
-        case .lost(let text): "lost \(text)"
-        case .crashed(let text): "crashed \(text)"
-        }
-      say("result \(number) \(line.split(separator: "\n").joined(separator: " "))")
+      say(WorkerProcess.line(outcome, of: number))
     }
   }
 

@@ -21,6 +21,32 @@ struct CreationTests {
     }
   }
 
+  @Test(arguments: [[0], [1], [0, 1]])
+  func `a file whose meta pages never reached the disk is made anew, unless it has contents`(
+    blankPages: [Int]
+  ) throws {
+    for contents in ["", "another thing", "this is ours"] {
+      try withFile { path in
+        do { _ = try Environment.open(path, options: .test) }
+        let file = try FileHandle(forUpdating: URL(fileURLWithPath: path))
+        for page in blankPages {
+          try file.seek(toOffset: UInt64(page * pageSize()))
+          try file.write(contentsOf: Data(count: pageSize()))
+        }
+        try file.seek(toOffset: UInt64(2 * pageSize() + 100))
+        try file.write(contentsOf: Data(contents.utf8))
+        var options = EnvironmentOptions.test
+        options.contentMark = Array("ours".utf8)
+        if contents.hasSuffix("ours") {
+          #expect(throws: LMDBError.self) { try Environment.open(path, options: options) }
+        } else {
+          let environment = try Environment.open(path, options: options)
+          #expect(try environment.checkTrees().problems.isEmpty)
+        }
+      }
+    }
+  }
+
   @Test func `a file that has seen commits isn't made anew, however short it is`() throws {
     try withFile { path in
       do {
