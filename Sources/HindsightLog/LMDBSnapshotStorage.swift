@@ -11,6 +11,8 @@ import HindsightLMDB
 public final class LMDBSnapshotStorage: SnapshotStorage {
   /// What was wrong with the file, and what was done about it; empty where nothing was.
   public let problems: [String]
+  /// Why the file couldn't be opened, where there is one and it isn't open.
+  public let failure: HindsightError?
   private let path: String
   private let shared: SharedUse?
   private let tables: Tables?
@@ -23,8 +25,11 @@ public final class LMDBSnapshotStorage: SnapshotStorage {
   static let headersTableName = "snapshots"
   static let chunksTableName = "chunks"
 
-  private init(path: String, opened: (Environment, Tables)?, problems: [String]) {
+  private init(
+    path: String, opened: (Environment, Tables)?, problems: [String], failure: LMDBError? = nil
+  ) {
     self.path = path
+    self.failure = failure.map { HindsightError($0) }
     self.problems = problems
     shared = opened.map { SharedUse($0.0, path: path) }
     tables = opened?.1
@@ -52,7 +57,7 @@ public final class LMDBSnapshotStorage: SnapshotStorage {
     } catch {
       problems.append("\(error)")
       if isReadOnly || !error.isDamage {
-        return LMDBSnapshotStorage(path: file, opened: nil, problems: problems)
+        return LMDBSnapshotStorage(path: file, opened: nil, problems: problems, failure: error)
       }
     }
     StoreDirectory.removeEnvironment(file)
@@ -62,7 +67,7 @@ public final class LMDBSnapshotStorage: SnapshotStorage {
       return LMDBSnapshotStorage(path: file, opened: opened, problems: problems)
     } catch {
       problems.append("\(error)")
-      return LMDBSnapshotStorage(path: file, opened: nil, problems: problems)
+      return LMDBSnapshotStorage(path: file, opened: nil, problems: problems, failure: error)
     }
   }
 

@@ -37,6 +37,7 @@ struct StoreDirectory {
       throw .notAStore(path, "it has no \(Self.logName)")
     }
     guard kind == S_IFREG else { throw .notAStore(path, "its \(Self.logName) isn't a file") }
+    try refuseEmptiedLog()
   }
 
   /// Makes the directory if there is none; throws where it has a content that isn't a store's.
@@ -50,8 +51,7 @@ struct StoreDirectory {
     }
     guard try kind(of: path) == S_IFDIR else { throw .notAStore(path, "it isn't a directory") }
     guard try kindIfThere(of: logPath) == nil else {
-      try requireStore()
-      return try refuseEmptiedLog()
+      return try requireStore()
     }
     guard let names = Directory.names(in: path) else { throw .system("reading", path: path) }
     guard Set(names).subtracting([Self.logName + Self.lockSuffix]).isEmpty else {

@@ -48,9 +48,11 @@ struct PermissionTests {
     #expect(before == after)
   }
 
-  @Test func `a store that may be read but not written refuses an import with 77`() async throws {
-    let (outcome, before, after) = try await run(
-      ["import", "a.hindsight", "lines"], folderMode: 0o555, fileMode: 0o444)
+  @Test(arguments: [["import", "a.hindsight", "lines"], ["snapshots", "drop", "a.hindsight"]])
+  func `a store that may be read but not written refuses to be changed with 77`(
+    words: [String]
+  ) async throws {
+    let (outcome, before, after) = try await run(words, folderMode: 0o555, fileMode: 0o444)
     #expect(outcome.status == 77, "\(outcome)")
     #expect(outcome.error.split(separator: "\n").count == 1)
     #expect(before == after)

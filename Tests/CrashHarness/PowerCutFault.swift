@@ -1,5 +1,5 @@
-// Simulates power cuts: records what a process does to a store's files, and makes them as they could
-// be after a cut at each moment.
+// Simulates power cuts: records what a process does to a store's files, and makes them as they
+// could be after a cut at each moment.
 // It always holds: nothing here knows how commits are flushed. And where flushes are left out, the
 // simulation must find loss, or it is no proof.
 

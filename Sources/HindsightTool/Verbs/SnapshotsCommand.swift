@@ -67,17 +67,18 @@ struct DropSnapshotsCommand: ToolCommand {
 
   @Argument(help: "The store's directory.") var store: String
   @Argument(help: "The indexes whose snapshots are dropped (default: all).")
-  var indexes: [UInt64] = []
+  var indexes: [String] = []
 
   init() {}
 
+  func validate() throws { _ = try indexes.map { try Revision(parsing: $0) } }
+
   func run(in tool: ToolContext) throws -> ExitStatus {
-    // Opened first, so that what isn't a store isn't written to.
-    let opened = try tool.openForReading(store)
-    opened.close()
+    let indexes = try wantedIndexes(tool)
     let storage = LMDBSnapshotStorage.open(
       path: store, options: LMDBLog.Options(access: .readWrite(createIfMissing: false)))
     defer { storage.close() }
+    if let failure = storage.failure { throw failure }
     var count = 0
     for snapshot in try storage.listing() {
       guard indexes.isEmpty || indexes.contains(snapshot.index) else { continue }
@@ -88,5 +89,13 @@ struct DropSnapshotsCommand: ToolCommand {
     }
     try tool.output.writeLine("dropped \(counted(count, "snapshot"))")
     return .success
+  }
+
+  /// Opens the store for reading, so that what isn't one isn't written to, and closes it again, as
+  /// one process can't have it open in two ways.
+  private func wantedIndexes(_ tool: ToolContext) throws -> [EventIndex] {
+    let opened = try tool.openForReading(store)
+    defer { opened.close() }
+    return try indexes.map { try opened.index(of: Revision(parsing: $0)) }
   }
 }
