@@ -47,11 +47,25 @@ package struct LineReader: ~Copyable {
     }
     do {
       self.init(
-        descriptor: try SystemCalls.open(path), name: path, ownsDescriptor: true,
+        descriptor: try Self.open(path), name: path, ownsDescriptor: true,
         limitBytes: limitBytes)
     } catch {
       throw Self.failure(error, name: path)
     }
+  }
+
+  /// Opens what can be read. A directory can be opened, too, and says what it is only when it is
+  /// read: whoever opens the lines before anything is made for them learns of it now.
+  private static func open(_ path: String) throws(SystemError) -> Int32 {
+    let descriptor = try SystemCalls.open(path)
+    do throws(SystemError) {
+      _ = try SystemCalls.read(
+        into: UnsafeMutableRawBufferPointer(start: nil, count: 0), from: descriptor)
+    } catch {
+      SystemCalls.close(descriptor)
+      throw error
+    }
+    return descriptor
   }
 
   /// Reads from a descriptor that stays the caller's, unless it says otherwise.

@@ -50,6 +50,16 @@ import Testing
 
   private func good(_ number: Int) -> String { "{\"type\":\"set\",\"data\":{\"n\":\(number)}}" }
 
+  @Test(arguments: ["missing", "."])
+  func `lines that can't be read leave no store behind`(file: String) async throws {
+    try await withWorkspace { work in
+      let outcome = try await work.hindsight(
+        "import", "new.hindsight", file, "--reducer", "merge-patch")
+      #expect(outcome.status != 0 && outcome.error.split(separator: "\n").count == 1)
+      #expect(!work.exists("new.hindsight"))
+    }
+  }
+
   @Test(arguments: badLines.indices)
   func `a bad line stops the import and nothing of it or after it is kept`(
     position: Int
