@@ -4,6 +4,7 @@
 package enum Faults {
   package static let all: [any Fault.Type] = [
     KillFault.self,
+    PowerCutFault.self,
     SystemCallFault.self,
     DiskFullFault.self,
     ShutdownFault.self,

@@ -34,6 +34,9 @@ import Foundation
   private static func work() async -> Never {
     let arguments = Array(CommandLine.arguments.dropFirst(2))
     do {
+      if arguments.first == PowerCutJob.name {
+        exit(try await PowerCutJob.work(Array(arguments.dropFirst()), say: say) ? 0 : 64)
+      }
       guard arguments.count == 8, arguments[0] == DamageWorker.name,
         let step = Int(arguments[4]), let seed = UInt64(arguments[5]),
         let first = Int(arguments[6]), let end = Int(arguments[7])
