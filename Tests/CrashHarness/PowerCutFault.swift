@@ -75,7 +75,7 @@ package struct PowerCutFault: Fault {
     var generator = context.generator("powercut \(scenario) \(round)")
     let seed = generator.next()
     let bench = try PowerCutBench(library: library)
-    let countMax = context.count(quick: 330, full: 930)
+    let countMax = context.count(quick: 200, full: 750)
     return try await onThread { [generator] in
       var generator = generator
       let recording = try bench.record(scenario, using: &generator)

@@ -28,10 +28,10 @@ package struct PowerCutPlan {
   /// The number of states.
   package var count: Int { points.last.map { $0.first + $0.count } ?? 0 }
 
-  /// Draws moments, the first whatever it takes, and then what there is room for: moments with few
-  /// choices are looked at more often, as those of one with many can fill a plan.
+  /// Draws one moment, however many choices it has, and more as far as there is room for theirs: so
+  /// moments with few choices aren't crowded out, and those with many come in turn.
   ///
-  /// - Parameter countMax: the number of states that there is room for.
+  /// - Parameter countMax: the number of states that there is room for beside the first moment's.
   package init(
     _ trace: SystemCallTrace, store: String, seed: UInt64, countMax: Int
   ) throws {
@@ -39,8 +39,9 @@ package struct PowerCutPlan {
     var candidates = try Self.candidates(trace, store: store)
     var generator = SeededGenerator(seed: seed)
     candidates.shuffle(using: &generator)
+    points = Array(candidates.prefix(1))
     var count = 0
-    for candidate in candidates where count == 0 || count + candidate.count <= countMax {
+    for candidate in candidates.dropFirst() where count + candidate.count <= countMax {
       count += candidate.count
       points.append(candidate)
     }
