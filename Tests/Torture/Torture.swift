@@ -34,8 +34,12 @@ import Foundation
   private static func work() async -> Never {
     let arguments = Array(CommandLine.arguments.dropFirst(2))
     do {
-      guard let first = arguments.dropLast().last.flatMap({ Int($0) }),
-        let end = arguments.last.flatMap({ Int($0) })
+      if arguments.first == PowerCutJob.name {
+        exit(try await PowerCutJob.work(Array(arguments.dropFirst()), say: say) ? 0 : 64)
+      }
+      guard arguments.count == 8, arguments[0] == DamageWorker.name,
+        let step = Int(arguments[4]), let seed = UInt64(arguments[5]),
+        let first = Int(arguments[6]), let end = Int(arguments[7])
       else { exit(64) }
       switch (arguments[0], arguments.count) {
       case (DamageWorker.name, 8):
