@@ -117,8 +117,8 @@ package struct PowerCutFault: Fault {
   }
 }
 
-/// Where recordings are made, and their states put. Unchecked: one thread at a time uses it, and the
-/// others wait for that.
+/// Where recordings are made, and their states put. Unchecked: one thread at a time uses it, and
+/// the others wait for that.
 package final class PowerCutBench: @unchecked Sendable {
   /// On a disk, whose flushes take as long as they do.
   private let recordings: TestDirectory

@@ -1,5 +1,5 @@
-// Simulated power cuts: nothing that was acknowledged is lost by one, and what flushes that are left
-// out would lose is found.
+// Simulated power cuts: nothing that was acknowledged is lost by one, and what flushes that are
+// left out would lose is found.
 
 import CrashHarness
 import CrashLedger

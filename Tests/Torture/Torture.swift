@@ -41,21 +41,9 @@ import Foundation
         let step = Int(arguments[4]), let seed = UInt64(arguments[5]),
         let first = Int(arguments[6]), let end = Int(arguments[7])
       else { exit(64) }
-      switch (arguments[0], arguments.count) {
-      case (DamageWorker.name, 8):
-        guard let step = Int(arguments[4]), let seed = UInt64(arguments[5]) else { exit(64) }
-        let worker = try await DamageWorker(
-          sound: arguments[1], copy: arguments[2], file: arguments[3], step: step, seed: seed)
-        try await worker.work(first..<end, say: say)
-      case (PowerCutWorker.name, 8):
-        guard let limit = Int(arguments[3]), let ofOneCut = Int(arguments[4]),
-          let seed = UInt64(arguments[5])
-        else { exit(64) }
-        let worker = try PowerCutWorker(
-          folder: arguments[1], copy: arguments[2], limit: limit, ofOneCut: ofOneCut, seed: seed)
-        try await worker.work(first..<end, say: say)
-      default: exit(64)
-      }
+      let worker = try await DamageWorker(
+        sound: arguments[1], copy: arguments[2], file: arguments[3], step: step, seed: seed)
+      try await worker.work(first..<end, say: say)
       exit(0)
     } catch {
       FileHandle.standardError.write(Data("torture: \(error)\n".utf8))
