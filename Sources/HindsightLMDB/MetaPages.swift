@@ -110,6 +110,10 @@ enum MetaPages {
       )
     }
     guard let words, words.magic == MetaPage.magic else {
+      let second = PageReader(descriptor: descriptor, pageSize: Int(getpagesize())).meta(1)
+      guard second == nil else {
+        throw LMDBError(.corrupted, "opening \(path)", message: "meta page 0 isn't one")
+      }
       throw LMDBError(.invalid, "opening \(path)", message: "it isn't an LMDB file")
     }
     guard words.version == MetaPage.version else {

@@ -62,7 +62,7 @@ public enum HindsightTool {
     } catch {
       // What was written before the error comes before it.
       try? tool.output.flush()
-      if !(error is OutputClosed) { tool.note("\(RootCommand.name): \(oneLine(error))") }
+      if !(error is OutputClosed) { tool.note("\(RootCommand.name): \(error)") }
       return ExitStatus(for: error)
     }
   }
@@ -77,11 +77,6 @@ public enum HindsightTool {
       tool.note(message)
       return .usage
     }
-  }
-
-  /// The error's words in one line.
-  private static func oneLine(_ error: any Error) -> String {
-    "\(error)".split(whereSeparator: \.isNewline).joined(separator: " ")
   }
 }
 

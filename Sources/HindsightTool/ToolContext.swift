@@ -22,9 +22,9 @@ struct ToolContext: Sendable {
       head: try log.head().index)
   }
 
-  /// Writes a line to standard error.
+  /// Writes a line to standard error; one line, whatever the text quotes from data.
   func note(_ text: String) {
-    var line = text + "\n"
+    var line = text.withoutControls + "\n"
     // There is nobody to tell that standard error can't be written to.
     line.withUTF8 { try? SystemCalls.write(UnsafeRawBufferPointer($0), to: 2) }
   }

@@ -24,4 +24,29 @@ extension String {
     let text = Value.string(self).rendering(.none).text
     return text == "\"\(self)\"" ? self : text
   }
+
+  /// The text with all that would move a terminal's cursor, or end the line, escaped as in JSON.
+  var withoutControls: String {
+    guard unicodeScalars.contains(where: \.isControl) else { return self }
+    var result = String.UnicodeScalarView()
+    for scalar in unicodeScalars {
+      guard scalar.isControl else {
+        result.append(scalar)
+        continue
+      }
+      let digits = String(scalar.value, radix: 16)
+      result += "\\u\(String(repeating: "0", count: 4 - digits.count))\(digits)".unicodeScalars
+    }
+    return String(result)
+  }
+}
+
+extension Unicode.Scalar {
+  /// Whether it is a control character, or ends a line or a paragraph.
+  fileprivate var isControl: Bool {
+    switch properties.generalCategory {
+    case .control, .lineSeparator, .paragraphSeparator: true
+    default: false
+    }
+  }
 }

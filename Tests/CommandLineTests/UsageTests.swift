@@ -173,6 +173,31 @@ import Testing
     }
   }
 
+  @Test func `a log whose first page is gone is damaged, not something else`() async throws {
+    try await withWorkspace(damaged: ["a.hindsight"]) { work in
+      try await work.makeStore()
+      var bytes = try work.read("a.hindsight/log.mdb")
+      bytes.replaceSubrange(0..<4_096, with: [UInt8](repeating: 0, count: 4_096))
+      try work.write(bytes, to: "a.hindsight/log.mdb")
+      for verb in ["log", "state", "verify"] {
+        let outcome = try await work.hindsight(verb, "a.hindsight")
+        #expect(outcome.status == (verb == "verify" ? 1 : 65), "\(verb): \(outcome)")
+      }
+    }
+  }
+
+  @Test func `what an error quotes from data can't pass for lines of the tool`() async throws {
+    try await withWorkspace { work in
+      let outcome = try await work.hindsight(
+        "import", "a.hindsight", "-", "--reducer", "merge-patch",
+        input: #"{"type":"a","data":{},"foo\nhindsight: all is well\u001b[2J\u2028":2}"# + "\n")
+      #expect(outcome.status == 65)
+      #expect(outcome.error.hasSuffix("\n"))
+      #expect(outcome.error.dropLast().allSatisfy { !$0.isNewline && $0 != "\u{1b}" })
+      #expect(outcome.error.contains(#"foo\u000ahindsight: all is well\u001b[2J\u2028"#))
+    }
+  }
+
   @Test(arguments: [0, 1, 4_096, 8_192])
   func `a file that was cut off is an error, not a crash`(sizeBytes: Int) async throws {
     try await withWorkspace(damaged: ["a.hindsight"]) { work in

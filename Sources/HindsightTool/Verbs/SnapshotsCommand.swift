@@ -27,6 +27,7 @@ struct ListSnapshotsCommand: ToolCommand {
   func run(in tool: ToolContext) throws -> ExitStatus {
     let opened = try tool.openForReading(store)
     defer { opened.close() }
+    if let failure = opened.snapshots.failure { throw failure }
     for snapshot in try opened.snapshots.listing() {
       let state = try status(of: snapshot, opened)
       if json {
