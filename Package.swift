@@ -114,7 +114,7 @@ let package = Package(
       dependencies: [
         "CrashHarness", "CrashLedger", "Hindsight", "HindsightCore", "HindsightLog",
         "HindsightTimeTravel", "HindsightValue",
-        "crash-child",
+        "crash-child", "torture",
       ],
       swiftSettings: settings),
     .testTarget(

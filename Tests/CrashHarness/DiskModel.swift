@@ -1,188 +1,126 @@
-// What a file could hold after a power cut, from the calls that reached it before.
-// It always holds: what a flush made durable is there; of everything else, any pages may be, as a
-// whole or in part, and a page's writes come in their order.
+// A disk below one directory, as traced system calls leave it: what is certain, and what isn't.
+// It always holds: only a flush of the same file or directory, begun after a change was through,
+// or a write that goes through to the disk by itself, makes a change certain.
 
-/// One file of a traced process, as its disk sees it.
-package struct DiskFile: Sendable {
-  /// A change of the file, and from when on it survives a cut; nil where no flush came.
-  struct Change: Sendable {
-    enum Kind: Sendable {
-      case write(offset: Int, data: [UInt8])
-      case size(Int)
-    }
+import Foundation
 
-    let kind: Kind
-    let begin: UInt64
-    let durableFrom: UInt64?
+/// A disk that follows a trace, moment by moment.
+package struct DiskModel {
+  /// What a trace has in it that can't be followed.
+  package struct Unfollowable: Error, CustomStringConvertible {
+    package let description: String
   }
 
-  static let pageSize = 4_096
-  static let sectorSize = 512
+  package private(set) var names: DiskNames
+  package private(set) var files: [UInt64: DiskFile] = [:]
+  private let root: String
+  /// Which file an inode is, of those that are open.
+  private var filesByInode: [UInt64: UInt64] = [:]
 
-  /// What the file held before the trace; nil where it didn't exist.
-  private let base: [UInt8]
-  /// In the order in which they ended.
-  private let changes: [Change]
+  /// An empty directory.
+  package init(root: String) {
+    self.root = root
+    names = DiskNames(root: root)
+  }
 
-  /// - Parameters:
-  ///   - path: the file's real path, as it stands in the trace.
-  ///   - base: what it held before.
-  package init(_ trace: SystemCallTrace, path: String, base: [UInt8] = []) {
-    self.base = base
-    let calls = trace.calls.filter { $0.path == path && $0.result >= 0 }
-    let syncs = calls.filter(\.isSuccessfulSync)
-    changes = calls.compactMap { call in
-      let kind: Change.Kind
-      switch call.kind {
-      case .write where call.result > 0: kind = .write(offset: call.offset, data: call.data)
-      case .truncate: kind = .size(call.length)
-      case .allocate: kind = .size(call.offset + call.length)
-      default: return nil
+  private func isBelowRoot(_ path: String) -> Bool { path.hasPrefix(root + "/") }
+
+  /// A call begins: from now on, what it does may be on the disk.
+  package mutating func begin(_ call: TracedCall) throws {
+    switch call.kind {
+    case .open: try open(call)
+    case .write:
+      guard call.result > 0, isBelowRoot(call.path) else { return }
+      try change(call) { $0.write(call.data, at: call.offset, number: call.begin, end: call.end) }
+    case .truncate:
+      guard call.result == 0, isBelowRoot(call.path) else { return }
+      try change(call) { $0.resize(to: call.length, number: call.begin, end: call.end) }
+    case .allocate:
+      guard call.result == 0, isBelowRoot(call.path) else { return }
+      try change(call) {
+        let size = max($0.latestSize, call.offset + call.length)
+        $0.resize(to: size, number: call.begin, end: call.end)
       }
-      var durableFrom = syncs.filter { $0.inode == call.inode && $0.begin > call.end }
-        .map(\.end).min()
-      if call.writesThrough { durableFrom = min(durableFrom ?? .max, call.end) }
-      return Change(kind: kind, begin: call.begin, durableFrom: durableFrom)
+    case .makeDirectory, .rename, .unlink: if call.result == 0 { try name(call) }
+    case .mapWritable:
+      // A lock file is written through its map. Nothing that is to last may be: it can't be seen.
+      guard isBelowRoot(call.path), !call.path.hasSuffix("-lock") else { return }
+      throw Unfollowable(description: "\(call.path) is mapped for writing")
+    case .sync, .dataSync, .mapSync, .rangeSync: break
     }
   }
 
-  /// What can differ after a cut.
-  package func cut(at time: UInt64) -> DiskCut {
-    var cut = DiskCut(base: base)
-    for change in changes where change.begin < time {
-      cut.add(change, isDurable: change.durableFrom.map { $0 <= time } ?? false)
+  /// A call ends: a flush makes certain what was through before it began.
+  package mutating func end(_ call: TracedCall) {
+    if call.kind == .write, call.writesThrough, call.result > 0 {
+      if let file = filesByInode[call.inode] { files[file]?.settle(call.begin) }
     }
-    return cut
-  }
-}
-
-/// The states that a file can be in after one cut.
-package struct DiskCut: Sendable {
-  private struct Piece: Sendable {
-    let offset: Int
-    let data: ArraySlice<UInt8>
+    guard call.isSuccessfulSync else { return }
+    if let file = filesByInode[call.inode], isBelowRoot(call.path) {
+      files[file]?.settle(endedBefore: call.begin)
+    }
+    if names.latest[call.path] == .directory {
+      names.settle(call.path, endedBefore: call.begin)
+    }
   }
 
-  private struct Page: Sendable {
-    var pieces: [Piece] = []
-    /// So many of the pieces are on the disk for certain.
-    var durableCount = 0
-  }
-
-  private let base: [UInt8]
-  private var pages: [Int: Page] = [:]
-  /// The sizes that the file was given, in order, and how many of those are durable.
-  private var sizes: [Int] = []
-  private var durableSizeCount = 0
-
-  init(base: [UInt8]) { self.base = base }
-
-  mutating func add(_ change: DiskFile.Change, isDurable: Bool) {
-    switch change.kind {
-    case .size(let size):
-      sizes.append(size)
-      if isDurable { durableSizeCount = sizes.count }
-    case .write(let start, let data):
-      var offset = start
-      while offset < start + data.count {
-        let number = offset / DiskFile.pageSize
-        let end = min(start + data.count, (number + 1) * DiskFile.pageSize)
-        var page = pages[number] ?? Page()
-        page.pieces.append(Piece(offset: offset, data: data[(offset - start)..<(end - start)]))
-        if isDurable { page.durableCount = page.pieces.count }
-        pages[number] = page
-        offset = end
+  private mutating func open(_ call: TracedCall) throws {
+    guard call.result >= 0, isBelowRoot(call.path) else { return }
+    let flags = Int32(truncatingIfNeeded: call.length)
+    switch names.latest[call.path] {
+    case .directory: return
+    case .file(let file):
+      filesByInode[call.inode] = file
+      guard flags & O_TRUNC != 0 else { return }
+      files[file]?.resize(to: 0, number: call.begin, end: call.end)
+    case nil:
+      guard flags & O_CREAT != 0 else {
+        throw Unfollowable(description: "\(call.path) is opened, but nobody made it")
       }
+      files[call.begin] = DiskFile()
+      filesByInode[call.inode] = call.begin
+      names.name([call.path: .file(call.begin)], end: call.end)
     }
   }
 
-  /// The pages of which anything can differ, in order.
-  private var openPages: [Int] {
-    pages.filter { $0.value.durableCount < $0.value.pieces.count }.keys.sorted()
-  }
-
-  /// How many versions there are of each thing that can differ: the size, and pages.
-  package var versionCounts: [Int] {
-    [sizes.count - durableSizeCount + 1]
-      + openPages.map { (pages[$0]?.pieces.count ?? 0) - (pages[$0]?.durableCount ?? 0) + 1 }
-  }
-
-  /// The file in one of its states.
-  ///
-  /// - Parameters:
-  ///   - versions: one for each of ``versionCounts``, 0 for the oldest.
-  ///   - tear: for a page that isn't in its newest version: which of its sectors are of the next
-  ///     version, a bit each.
-  package func image(_ versions: [Int], tear: (Int) -> UInt8 = { _ in 0 }) -> [UInt8] {
-    var bytes = base
-    func extend(to size: Int) {
-      if bytes.count < size { bytes += [UInt8](repeating: 0, count: size - bytes.count) }
+  private mutating func change(_ call: TracedCall, _ body: (inout DiskFile) -> Void) throws {
+    guard let number = filesByInode[call.inode], var file = files.removeValue(forKey: number) else {
+      throw Unfollowable(description: "\(call.path) is changed, but nobody opened it")
     }
-    for size in sizes.prefix(durableSizeCount + versions[0]) { extend(to: size) }
-    func apply(_ piece: Piece, sectors: UInt8 = 0xff) {
-      for (position, byte) in piece.data.enumerated() {
-        let offset = piece.offset + position
-        let sector = offset % DiskFile.pageSize / DiskFile.sectorSize
-        guard sectors >> UInt8(sector) & 1 == 1 else { continue }
-        extend(to: offset + 1)
-        bytes[offset] = byte
+    body(&file)
+    files[number] = file
+  }
+
+  private mutating func name(_ call: TracedCall) throws {
+    let old = names.latest[call.path]
+    switch call.kind {
+    case .makeDirectory: names.name([call.path: .directory], end: call.end)
+    case .unlink: names.name([call.path: DiskNames.Target?.none], end: call.end)
+    default:
+      let path = String(decoding: call.data, as: UTF8.self)
+      guard let old, old != .directory else {
+        throw Unfollowable(description: "\(call.path) is renamed, which isn't a known file")
       }
+      names.name([call.path: DiskNames.Target?.none, path: old], end: call.end)
     }
-    func applyWhole(_ piece: Piece) {
-      let end = piece.offset + piece.data.count
-      extend(to: end)
-      bytes.replaceSubrange(piece.offset..<end, with: piece.data)
-    }
-    let open = openPages
-    for (number, page) in pages where page.durableCount == page.pieces.count {
-      _ = number
-      for piece in page.pieces { applyWhole(piece) }
-    }
-    for (position, number) in open.enumerated() {
-      guard let page = pages[number] else { continue }
-      let count = page.durableCount + versions[position + 1]
-      for piece in page.pieces.prefix(count) { applyWhole(piece) }
-      if count < page.pieces.count { apply(page.pieces[count], sectors: tear(number)) }
-    }
-    return bytes
-  }
-}
-
-/// The states of a cut, numbered: all of them where they are few, and else some, drawn by a seed.
-package struct DiskStates: Sendable {
-  private let counts: [Int]
-  /// Whether every combination of whole pages is among them.
-  package let isExhaustive: Bool
-  /// So many states are all tried; ten pages, each there or not, have as many.
-  private static let exhaustiveMax = 1_024
-  /// How many are drawn where there are more, and with torn pages in any case.
-  private static let drawnCount = 64
-
-  package init(_ cut: DiskCut) {
-    counts = cut.versionCounts
-    var product = 1
-    for count in counts where product <= Self.exhaustiveMax { product *= count }
-    isExhaustive = product <= Self.exhaustiveMax
-    wholeCount = isExhaustive ? product : Self.drawnCount
-    // Where nothing is open, nothing can be torn.
-    count = wholeCount + (counts.allSatisfy { $0 == 1 } ? 0 : min(product, Self.drawnCount))
   }
 
-  private let wholeCount: Int
-  package let count: Int
+  /// The files of a store as a process sees them, by name.
+  package func latestFiles(of store: String) -> [String: [UInt8]] {
+    contents(of: store, names.latest) { _, file in file.latestBytes }
+  }
 
-  /// The versions of a state, and which sectors of its pages are torn.
-  package func versions(
-    _ number: Int, _ generator: inout SeededGenerator
-  ) -> (versions: [Int], isTorn: Bool) {
-    guard isExhaustive, number < wholeCount else {
-      return (counts.map { generator.below($0) }, number >= wholeCount)
+  /// The files that last, of a store in a tree of names. Lock files are made anew after a cut.
+  func contents(
+    of store: String, _ tree: [String: DiskNames.Target],
+    _ bytes: (UInt64, DiskFile) -> [UInt8]
+  ) -> [String: [UInt8]] {
+    var found: [String: [UInt8]] = [:]
+    for (path, target) in tree where DiskNames.parent(of: path) == store {
+      guard case .file(let number) = target, !path.hasSuffix("-lock"), let file = files[number]
+      else { continue }
+      found[String(path.dropFirst(store.utf8.count + 1))] = bytes(number, file)
     }
-    var rest = number
-    let versions = counts.map { count in
-      defer { rest /= count }
-      return rest % count
-    }
-    return (versions, false)
+    return found
   }
 }

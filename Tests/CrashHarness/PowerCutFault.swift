@@ -1,125 +1,168 @@
-// Simulates power cuts: records what a process does to a store's files, and makes them as they
-// could be after a cut at each moment.
-// It always holds: nothing here knows how commits are flushed. And where flushes are left out, the
-// simulation must find loss, or it is no proof.
+// Cuts the power, in a model of the disk, at every moment of what stores' processes do.
+// It always holds: it says nothing of the engine unless it also finds the losses of processes whose
+// flushes are left out.
 
-import CrashLedger
 import Foundation
 
-/// Power cuts, simulated.
+/// Simulated power cuts.
 package struct PowerCutFault: Fault {
   package static let name = "powercut"
   package static let summary =
-    "the files as they could be after a power cut: any unflushed pages, whole or torn"
+    "the power cut, in a model of the disk: what was flushed, and any part of what was not"
 
   package init() {}
-
-  /// A run that is traced.
-  private struct Run: Sendable {
-    let kind: ChildTask.Kind
-    /// Whether a store was there before.
-    let isReopened: Bool
-    let number: Int
-  }
 
   package func run(_ context: FaultContext) async throws -> FaultReport {
     var report = FaultReport()
     guard TracingLibrary.compiler != nil else {
-      report.skipped = "needs Linux and a C compiler"
+      report.skipped = "tracing needs Linux and a C compiler"
       return report
     }
-    let directory = try TestDirectory(inMemory: true)
-    let path = directory.path
-    let library = try await onThread { try TracingLibrary.compile(into: path) }
-    let runs = Self.runs(context)
-    let limits = PowerCutLimits(
-      total: context.count(quick: 3_000, full: 100_000) / runs.count,
-      ofOneCut: context.count(quick: 16, full: 2_048))
-    var (cutCount, exhaustiveCutCount) = (0, 0)
-    for run in runs {
-      let folder = "\(path)/run-\(run.number)"
-      try await onThread { try Self.trace(run, into: folder, swallowing: .nothing, library) }
-      let scenario = try PowerCutScenario(folder: folder)
-      let states = PowerCutStates(scenario, limits, seed: context.seed)
-      cutCount += states.cuts.count
-      exhaustiveCutCount += states.exhaustiveCutCount
-      report.add(try await Self.tryStates(states.count, of: folder, limits, context))
-      context.progress("\(report.triedCount) states")
+    let tools = try TestDirectory()
+    defer { withExtendedLifetime(tools) {} }
+    let place = tools.path
+    let library = try await onThread { try TracingLibrary.compile(into: place) }
+    let roundCount = context.count(quick: 1, full: 12)
+    let scenarios = (0..<roundCount).flatMap { round in
+      PowerCutScenario.allCases.map { (round, $0) }
     }
-    report.details = [
-      "\(runs.count) runs", "\(cutCount) cuts", "\(exhaustiveCutCount) of them in all states",
-    ]
-    try await Self.showThatItFindsLoss(in: path, library, context, &report)
+    var totals = Totals()
+    let proofs = try await Self.proveAbleToFail(context, library: library)
+    try await withThrowingTaskGroup(of: Totals.self) { group in
+      var rest = scenarios[...]
+      func start() {
+        guard let (round, scenario) = rest.popFirst() else { return }
+        group.addTask {
+          try await Self.cut(scenario, round: round, context, library: library)
+        }
+      }
+      // One for each of two processors: a worker is a process that never waits for a disk.
+      for _ in 0..<2 { start() }
+      for try await some in group {
+        totals.add(some)
+        context.progress("\(totals.report.triedCount) states")
+        start()
+      }
+    }
+    report = totals.report
+    report.details =
+      [
+        "\(totals.pointCount) moments of \(scenarios.count) recordings",
+        "\(totals.exhaustiveCount) with all choices of whole pages",
+        "\(totals.tornCount) states with torn pages",
+      ] + proofs
     return report
   }
 
-  private static func runs(_ context: FaultContext) -> [Run] {
-    let kinds: [ChildTask.Kind] = [.single, .batch, .transact, .mixed]
-    return (0..<context.count(quick: 8, full: 40)).map {
-      Run(kind: kinds[$0 % 4], isReopened: $0 / 4 % 2 == 1, number: $0)
+  /// What was looked at.
+  private struct Totals: Sendable {
+    var report = FaultReport()
+    var pointCount = 0
+    var exhaustiveCount = 0
+    var tornCount = 0
+
+    mutating func add(_ other: Totals) {
+      report.add(other.report)
+      pointCount += other.pointCount
+      exhaustiveCount += other.exhaustiveCount
+      tornCount += other.tornCount
     }
   }
 
-  /// Runs a process, and keeps what it did in a folder. Blocks.
-  private static func trace(
-    _ run: Run, into folder: String, swallowing: TracedRun.Swallowing, _ library: String
-  ) throws {
-    try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
-    let place = folder + "/place"
-    try FileManager.default.createDirectory(atPath: place, withIntermediateDirectories: true)
-    var task = ChildTask(run.kind, path: "")
-    task.taskCount = 6
-    task.stepCount = 8
-    task.snapshotEvery = 40
-    var earlier: [ChildLine] = []
-    if run.isReopened {
-      task.run = 1
-      let first = try TracedRun(task, in: place, swallowing: .nothing, library: library)
-      earlier = first.lines
-      for name in PowerCutScenario.fileNames {
-        try FileManager.default.copyItem(
-          atPath: "\(first.store)/\(name)", toPath: "\(folder)/\(name)")
+  private static func cut(
+    _ scenario: PowerCutScenario, round: Int, _ context: FaultContext, library: String
+  ) async throws -> Totals {
+    var generator = context.generator("powercut \(scenario) \(round)")
+    let seed = generator.next()
+    let bench = try PowerCutBench(library: library)
+    let countMax = context.count(quick: 300, full: 750)
+    return try await onThread { [generator] in
+      var generator = generator
+      let recording = try bench.record(scenario, using: &generator)
+      let job = bench.job(recording, seed: seed, countMax: countMax)
+      let plan = try job.plan()
+      var totals = Totals()
+      totals.report = try job.process.run(0..<plan.count)
+      totals.pointCount = plan.points.count
+      totals.exhaustiveCount = plan.points.count(where: \.isExhaustive)
+      totals.tornCount = plan.points.reduce(0) { $0 + $1.tornCount }
+      if !totals.report.isGood { bench.keep() }
+      return totals
+    }
+  }
+
+  /// Leaves flushes out of the processes that are recorded, which must lose what they acknowledge.
+  private static func proveAbleToFail(
+    _ context: FaultContext, library: String
+  ) async throws -> [String] {
+    var proofs: [String] = []
+    for swallowing in [TracedRun.Swallowing.syncs, .writeThrough, .all] {
+      let generator = context.generator("powercut without \(swallowing.rawValue)")
+      let bench = try PowerCutBench(library: library)
+      let report = try await onThread { [generator] in
+        var generator = generator
+        return try bench.look(
+          .crowd, swallowing: swallowing, countMax: 300, using: &generator, isEndedByLoss: true)
       }
-    }
-    task.run = 2
-    let traced = try TracedRun(
-      task, in: place, swallowing: swallowing, library: library,
-      keptAt: "\(folder)/\(PowerCutScenario.traceFile)")
-    try PowerCutScenario.write(to: folder, store: traced.store, earlier: earlier)
-  }
-
-  private static func tryStates(
-    _ count: Int, of folder: String, _ limits: PowerCutLimits, _ context: FaultContext
-  ) async throws -> FaultReport {
-    try await Jobs.inTwo(count: count, atATime: max(50, count / 8)) { number, jobs in
-      let worker = WorkerProcess(
-        arguments: [
-          PowerCutWorker.name, folder, "\(folder)/cut-\(number).hindsight", "\(limits.total)",
-          "\(limits.ofOneCut)", "\(context.seed)",
-        ],
-        describe: { "\(folder) state \($0)" })
-      var report = FaultReport()
-      while let range = jobs.next() { report.add(try worker.run(range)) }
-      return report
-    }
-  }
-
-  /// Leaves flushes out, and expects that the simulation notices.
-  private static func showThatItFindsLoss(
-    in path: String, _ library: String, _ context: FaultContext, _ report: inout FaultReport
-  ) async throws {
-    for (number, swallowing) in [TracedRun.Swallowing.syncs, .all].enumerated() {
-      let folder = "\(path)/broken-\(number)"
-      let run = Run(kind: .mixed, isReopened: number == 0, number: number)
-      try await onThread { try trace(run, into: folder, swallowing: swallowing, library) }
-      let limits = PowerCutLimits(total: 100, ofOneCut: 2)
-      let broken = try await tryStates(100, of: folder, limits, context)
-      let foundCount = broken.lostCount + broken.crashedCount
-      report.details.append(
-        "\(foundCount) of \(broken.triedCount) lost without \(swallowing.rawValue)")
-      if broken.lostCount == 0 {
-        report.add(.crashed("without flushes (\(swallowing)) the simulation finds no loss"))
+      guard report.lostCount > 0 else {
+        throw ChildProcess.Failure(
+          description: "it finds no loss without \(swallowing.rawValue) in "
+            + "\(report.triedCount) states, and so would find none at all")
       }
+      proofs.append(
+        "without \(swallowing.rawValue): lost in \(report.lostCount + report.crashedCount) of "
+          + "\(report.triedCount)")
     }
+    return proofs
   }
+}
+
+/// Where recordings are made, and their states put. Unchecked: one thread at a time uses it, and the
+/// others wait for that.
+package final class PowerCutBench: @unchecked Sendable {
+  /// On a disk, whose flushes take as long as they do.
+  private let recordings: TestDirectory
+  private let states: TestDirectory
+  private let library: String
+
+  /// - Parameter library: the tracing library.
+  package init(library: String) throws {
+    recordings = try TestDirectory()
+    states = try TestDirectory(inMemory: true)
+    self.library = library
+  }
+
+  /// Blocks.
+  package func record(
+    _ scenario: PowerCutScenario, swallowing: TracedRun.Swallowing = .nothing,
+    using generator: inout SeededGenerator
+  ) throws -> PowerCutRecording {
+    try PowerCutRecording(
+      scenario, in: recordings.path, swallowing: swallowing, library: library, using: &generator)
+  }
+
+  package func job(_ recording: PowerCutRecording, seed: UInt64, countMax: Int) -> PowerCutJob {
+    PowerCutJob(
+      recording, copy: states.path + "/after.hindsight", seed: seed, countMax: countMax)
+  }
+
+  /// Records and looks. Blocks.
+  ///
+  /// - Parameter isEndedByLoss: whether some losses are enough.
+  package func look(
+    _ scenario: PowerCutScenario, swallowing: TracedRun.Swallowing = .nothing, countMax: Int,
+    using generator: inout SeededGenerator, isEndedByLoss: Bool = false
+  ) throws -> FaultReport {
+    let recording = try record(scenario, swallowing: swallowing, using: &generator)
+    let job = job(recording, seed: generator.next(), countMax: countMax)
+    let count = try job.plan().count
+    var report = FaultReport()
+    for first in stride(from: 0, to: count, by: 50) where !isEndedByLoss || report.lostCount < 10 {
+      report.add(try job.process.run(first..<min(first + 50, count)))
+    }
+    return report
+  }
+
+  /// Keeps everything, for a person to look at.
+  package func keep() { recordings.isKept = true }
 }

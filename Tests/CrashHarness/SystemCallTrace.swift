@@ -64,8 +64,10 @@ package struct SystemCallTrace {
   private static let magic: UInt32 = 0x3154_5348
   private static let headerSize = 80
 
+  /// - Parameter mayBeCutOff: whether the process may have been killed while it wrote its last
+  ///   record, which is passed over then.
   /// - Throws: where the file isn't a whole trace.
-  package init(contentsOf file: String) throws {
+  package init(contentsOf file: String, mayBeCutOff: Bool = false) throws {
     let bytes = [UInt8](try Data(contentsOf: URL(fileURLWithPath: file)))
     calls = []
     var start = 0
@@ -76,12 +78,14 @@ package struct SystemCallTrace {
             littleEndian: $0.loadUnaligned(fromByteOffset: start + offset, as: Number.self))
         }
       }
+      if mayBeCutOff, bytes.count - start < Self.headerSize { break }
       guard bytes.count - start >= Self.headerSize, number(0, UInt32.self) == Self.magic,
         let kind = TracedCall.Kind(rawValue: number(4, UInt32.self))
       else { throw Malformed(offset: start) }
       let pathStart = start + Self.headerSize
       let dataStart = pathStart + Int(number(72, UInt32.self))
       let end = dataStart + Int(number(76, UInt32.self))
+      if mayBeCutOff, end > bytes.count { break }
       guard end <= bytes.count else { throw Malformed(offset: start) }
       calls.append(
         TracedCall(
@@ -97,4 +101,10 @@ package struct SystemCallTrace {
   }
 
   package init(_ calls: [TracedCall]) { self.calls = calls }
+
+  /// The calls of several processes that shared a clock, some of which may have been killed.
+  package init(merging files: [String]) throws {
+    calls = try files.flatMap { try SystemCallTrace(contentsOf: $0, mayBeCutOff: true).calls }
+    calls.sort { $0.end < $1.end }
+  }
 }

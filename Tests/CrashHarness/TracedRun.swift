@@ -21,12 +21,9 @@ package struct TracedRun {
   /// The store's real path, as it stands in the trace.
   package let store: String
 
-  /// Runs a task on the store in a directory, which is made where there is none. Blocks.
-  ///
-  /// - Parameter trace: where the trace is kept; nil for nowhere.
+  /// Runs a task on a new store in a directory. Blocks.
   package init(
-    _ task: ChildTask, in directory: String, swallowing: Swallowing, library: String,
-    keptAt trace: String? = nil
+    _ task: ChildTask, in directory: String, swallowing: Swallowing, library: String
   ) throws {
     var task = task
     guard let resolved = realpath(directory, nil) else {
@@ -35,11 +32,9 @@ package struct TracedRun {
     defer { free(resolved) }
     store = String(cString: resolved) + "/traced.hindsight"
     task.path = store
-    let file =
-      trace
-      ?? FileManager.default.temporaryDirectory
+    let file = FileManager.default.temporaryDirectory
       .appendingPathComponent("trace-\(UUID().uuidString)").path
-    defer { if trace == nil { try? FileManager.default.removeItem(atPath: file) } }
+    defer { try? FileManager.default.removeItem(atPath: file) }
     let child = try ChildProcess(
       task,
       environment: [
@@ -51,7 +46,7 @@ package struct TracedRun {
     guard child.wait() == .exited(0), lines.last == .done else {
       throw ChildProcess.Failure(description: "the traced program failed: \(lines.suffix(1))")
     }
-    self.trace = try SystemCallTrace(contentsOf: file)
+    trace = try SystemCallTrace(contentsOf: file)
   }
 }
 

@@ -43,13 +43,9 @@ import Foundation
         let worker = try await DamageWorker(
           sound: arguments[1], copy: arguments[2], file: arguments[3], step: step, seed: seed)
         try await worker.work(first..<end, say: say)
-      case (PowerCutWorker.name, 8):
-        guard let limit = Int(arguments[3]), let ofOneCut = Int(arguments[4]),
-          let seed = UInt64(arguments[5])
-        else { exit(64) }
-        let worker = try PowerCutWorker(
-          folder: arguments[1], copy: arguments[2], limit: limit, ofOneCut: ofOneCut, seed: seed)
-        try await worker.work(first..<end, say: say)
+      case (PowerCutJob.name, _):
+        guard let job = PowerCutJob(arguments: Array(arguments[1...].dropLast(2))) else { exit(64) }
+        try await job.work(first..<end, say: say)
       default: exit(64)
       }
       exit(0)
