@@ -26,7 +26,8 @@ struct PowerCutCheck {
   /// Whether the store that was put has all that it must have.
   ///
   /// - Parameters:
-  ///   - isCreated: whether a process had said that it is open. Before, opening it may be refused.
+  ///   - isCreated: whether a process had said that it is open. Before, there needn't be a store,
+  ///     but opening it must make one.
   func look(_ oracle: StoreOracle, isCreated: Bool) async -> FaultOutcome {
     var oracle = oracle
     oracle.path = path
@@ -40,7 +41,8 @@ struct PowerCutCheck {
       if problems.isEmpty { problems += try await goOn(&oracle, isCreated: isCreated) }
       return problems.isEmpty ? .survived : .lost("\(problems.prefix(3))")
     } catch let error as HindsightError {
-      return isCreated ? .lost("it is refused: \(error)") : .refused
+      // Also where nobody had opened it: an app whose first start was cut off must start again.
+      return .lost("it is refused: \(error)")
     } catch {
       return .crashed("\(type(of: error)): \(error)")
     }

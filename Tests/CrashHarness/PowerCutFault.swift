@@ -75,14 +75,14 @@ package struct PowerCutFault: Fault {
     var generator = context.generator("powercut \(scenario) \(round)")
     let seed = generator.next()
     let bench = try PowerCutBench(library: library)
-    let countMax = context.count(quick: 200, full: 750)
+    let countMax = context.count(quick: 300, full: 750)
     return try await onThread { [generator] in
       var generator = generator
       let recording = try bench.record(scenario, using: &generator)
       let job = bench.job(recording, seed: seed, countMax: countMax)
-      let plan = try job.plan(try recording.trace())
+      let plan = try job.plan()
       var totals = Totals()
-      totals.report = try PowerCutProcess(job).run(count: plan.count)
+      totals.report = try job.process.run(0..<plan.count)
       totals.pointCount = plan.points.count
       totals.exhaustiveCount = plan.points.count(where: \.isExhaustive)
       totals.tornCount = plan.points.reduce(0) { $0 + $1.tornCount }
@@ -102,7 +102,7 @@ package struct PowerCutFault: Fault {
       let report = try await onThread { [generator] in
         var generator = generator
         return try bench.look(
-          .crowd, swallowing: swallowing, countMax: 300, using: &generator, isStoppedByLoss: true)
+          .crowd, swallowing: swallowing, countMax: 300, using: &generator, isEndedByLoss: true)
       }
       guard report.lostCount > 0 else {
         throw ChildProcess.Failure(
@@ -143,20 +143,24 @@ package final class PowerCutBench: @unchecked Sendable {
 
   package func job(_ recording: PowerCutRecording, seed: UInt64, countMax: Int) -> PowerCutJob {
     PowerCutJob(
-      store: recording.store, copy: states.path + "/after.hindsight", traces: recording.traces,
-      seed: seed, countMax: countMax)
+      recording, copy: states.path + "/after.hindsight", seed: seed, countMax: countMax)
   }
 
   /// Records and looks. Blocks.
+  ///
+  /// - Parameter isEndedByLoss: whether some losses are enough.
   package func look(
     _ scenario: PowerCutScenario, swallowing: TracedRun.Swallowing = .nothing, countMax: Int,
-    using generator: inout SeededGenerator, isStoppedByLoss: Bool = false
+    using generator: inout SeededGenerator, isEndedByLoss: Bool = false
   ) throws -> FaultReport {
     let recording = try record(scenario, swallowing: swallowing, using: &generator)
     let job = job(recording, seed: generator.next(), countMax: countMax)
-    let count = try job.plan(try recording.trace()).count
-    return try PowerCutProcess(job)
-      .run(count: count, isStoppedByLoss: isStoppedByLoss)
+    let count = try job.plan().count
+    var report = FaultReport()
+    for first in stride(from: 0, to: count, by: 50) where !isEndedByLoss || report.lostCount < 10 {
+      report.add(try job.process.run(first..<min(first + 50, count)))
+    }
+    return report
   }
 
   /// Keeps everything, for a person to look at.

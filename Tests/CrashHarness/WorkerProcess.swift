@@ -56,22 +56,32 @@ struct WorkerProcess: Sendable {
         ["worker"] + arguments + ["\(next)", "\(range.upperBound)"],
         // What a process dies of is told by its ending; a picture of its memory takes a second.
         environment: ["SWIFT_BACKTRACE": "enable=no"])
-      var lastStep = ""
-      while let line = try child.readLine() {
-        let words = line.split(separator: " ", maxSplits: 3).map(String.init)
-        guard words.count >= 3, let number = Int(words[1]) else { continue }
-        if words[0] == "step" { lastStep = words[2] }
-        guard words[0] == "result" else { continue }
-        report.add(outcome(words, number))
-        next = number + 1
-        lastStep = ""
+      var (lastStep, lastWords) = ("", "")
+      do {
+        while let line = try child.readLine() {
+          let words = line.split(separator: " ", maxSplits: 3).map(String.init)
+          guard words.count >= 3, let number = Int(words[1]), ["step", "result"].contains(words[0])
+          else {
+            lastWords = ", \(line)"
+            continue
+          }
+          if words[0] == "step" { lastStep = words[2] }
+          guard words[0] == "result" else { continue }
+          report.add(outcome(words, number))
+          next = number + 1
+          lastStep = ""
+        }
+      } catch let failure as ChildProcess.Failure {
+        // It has been killed for that.
+        lastWords = ", \(failure)"
       }
       let ending = child.wait()
       if next == range.upperBound { break }
       guard case .killed(let signal) = ending else {
-        throw ChildProcess.Failure(description: "the worker ended with \(ending) at \(next)")
+        throw ChildProcess.Failure(
+          description: "the worker ended with \(ending) at \(next)\(lastWords)")
       }
-      report.add(.crashed("\(describe(next)): signal \(signal) at \(lastStep)"))
+      report.add(.crashed("\(describe(next)): signal \(signal) at \(lastStep)\(lastWords)"))
       report.details.append("1 ended by signal while \(lastStep)")
       next += 1
     }

@@ -24,7 +24,7 @@ struct PowerCutTests {
       let bench = try PowerCutBench(library: try TracingLibrary.compile(into: place))
       let report = try bench.look(
         scenario, swallowing: swallowing, countMax: countMax, using: &generator,
-        isStoppedByLoss: swallowing != .nothing)
+        isEndedByLoss: swallowing != .nothing)
       if swallowing == .nothing, !report.isGood { bench.keep() }
       return report
     }

@@ -34,16 +34,20 @@ import Foundation
   private static func work() async -> Never {
     let arguments = Array(CommandLine.arguments.dropFirst(2))
     do {
-      if arguments.first == PowerCutJob.name {
-        exit(try await PowerCutJob.work(Array(arguments.dropFirst()), say: say) ? 0 : 64)
-      }
-      guard arguments.count == 8, arguments[0] == DamageWorker.name,
-        let step = Int(arguments[4]), let seed = UInt64(arguments[5]),
-        let first = Int(arguments[6]), let end = Int(arguments[7])
+      guard let first = arguments.dropLast().last.flatMap({ Int($0) }),
+        let end = arguments.last.flatMap({ Int($0) })
       else { exit(64) }
-      let worker = try await DamageWorker(
-        sound: arguments[1], copy: arguments[2], file: arguments[3], step: step, seed: seed)
-      try await worker.work(first..<end, say: say)
+      switch (arguments[0], arguments.count) {
+      case (DamageWorker.name, 8):
+        guard let step = Int(arguments[4]), let seed = UInt64(arguments[5]) else { exit(64) }
+        let worker = try await DamageWorker(
+          sound: arguments[1], copy: arguments[2], file: arguments[3], step: step, seed: seed)
+        try await worker.work(first..<end, say: say)
+      case (PowerCutJob.name, _):
+        guard let job = PowerCutJob(arguments: Array(arguments[1...].dropLast(2))) else { exit(64) }
+        try await job.work(first..<end, say: say)
+      default: exit(64)
+      }
       exit(0)
     } catch {
       FileHandle.standardError.write(Data("torture: \(error)\n".utf8))
