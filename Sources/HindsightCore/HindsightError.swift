@@ -103,6 +103,8 @@ extension HindsightError.Code {
   /// The log has reached the size of its memory map: open the store with a larger
   /// ``StoreOptions/mapSize``.
   public static let mapFull = Self("mapFull")
+  /// What should be made is there already.
+  public static let destinationExists = Self("destinationExists")
   /// The file system refused an operation.
   public static let inputOutput = Self("inputOutput")
   /// The store is on a network file system, on which its locks can't be relied on.

@@ -44,6 +44,11 @@ extension HindsightError {
       .indexBeyondHead, "there is no event \(index): the newest is \(head)", index: index)
   }
 
+  static func destinationExists(_ path: String) -> HindsightError {
+    HindsightError(
+      .destinationExists, "there is something at \(path) already: name a place that is free")
+  }
+
   static func notAStore(_ path: String, _ reason: String) -> HindsightError {
     HindsightError(.notAStore, "\(path) isn't a store: \(reason)")
   }

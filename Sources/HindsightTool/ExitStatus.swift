@@ -23,6 +23,8 @@ package struct ExitStatus: RawRepresentable, Sendable, Hashable {
   package static let tryAgain = Self(rawValue: 75)
   /// The tool itself is wrong (`EX_SOFTWARE`).
   package static let software = Self(rawValue: 70)
+  /// What should be made can't be, as something is there already (`EX_CANTCREAT`).
+  package static let cannotCreate = Self(rawValue: 73)
   /// The system refused to read or write (`EX_IOERR`).
   package static let inputOutput = Self(rawValue: 74)
   /// This user may not do it (`EX_NOPERM`).
@@ -61,6 +63,6 @@ extension ExitStatus {
     .permissionDenied: .noPermission, .readOnly: .noPermission,
     .inUse: .tryAgain, .invalidOption: .usage, .networkFileSystem: .usage,
     .commitOutcomeUnknown: .inputOutput, .diskFull: .inputOutput, .mapFull: .inputOutput,
-    .inputOutput: .inputOutput, .replaced: .inputOutput,
+    .inputOutput: .inputOutput, .replaced: .inputOutput, .destinationExists: .cannotCreate,
   ]
 }

@@ -99,7 +99,7 @@ struct RootCommand: ParsableCommand {
       subcommands: [
         ImportCommand.self, ExportCommand.self, LogCommand.self, ShowCommand.self,
         StateCommand.self, DiffCommand.self, StatsCommand.self, SnapshotsCommand.self,
-        VerifyCommand.self, CompletionsCommand.self, VersionCommand.self,
+        VerifyCommand.self, BackupCommand.self, CompletionsCommand.self, VersionCommand.self,
       ])
   }
 }
