@@ -37,8 +37,8 @@ final class EnvironmentCore: @unchecked Sendable {
 
   /// Opens a file; only for ``EnvironmentRegistry``, which knows that it isn't open yet.
   init(path: String, options: EnvironmentOptions) throws(LMDBError) {
-    if options.access == .create {
-      try InterruptedCreation(path: path, contentMark: options.contentMark).clear()
+    if options.access == .create, let contentMark = options.contentMark {
+      try InterruptedCreation(path: path, contentMark: contentMark).clear()
     }
     try MetaPages.refuseForeignFile(path, mayBeEmpty: options.access == .create)
     let isReadOnly = options.access == .readOnly

@@ -21,11 +21,11 @@ package struct EnvironmentOptions: Sendable {
   /// The first process that opens the environment decides.
   package var readerSlots = 1024
   package var allowsNetworkFileSystem = false
-  /// Bytes that stand in every file with anything in it that must not be lost.
+  /// Whether a file whose making was interrupted is made anew, and what tells that it has contents.
   ///
-  /// A file whose making was interrupted is made anew only if they aren't there; where there are
-  /// none to look for, only if it has nothing but meta pages.
-  package var contentMark: [UInt8] = []
+  /// The bytes stand in every file with anything in it that must not be lost; where there are none
+  /// to look for, only a file that has nothing but meta pages is made anew. With nil, none is.
+  package var contentMark: [UInt8]?
   /// What says which file system a path is on; replaceable for tests.
   package var fileSystemProbe = FileSystemProbe.system
 

@@ -110,8 +110,14 @@ public final class LMDBLog: EventLog {
   }
 
   private static func open(_ directory: StoreDirectory, _ options: Options) throws -> LMDBLog {
-    let environment = try Environment.open(
-      directory.logPath, options: EnvironmentOptions(options))
+    var environmentOptions = EnvironmentOptions(options)
+    if !StoreDirectory.isThere(directory.snapshotsPath) {
+      // Its making may have been cut off. Beside snapshots, which come later, it was lost.
+      environmentOptions.contentMark = withUnsafeBytes(of: CommitLayout.magic.littleEndian) {
+        Array($0)
+      }
+    }
+    let environment = try Environment.open(directory.logPath, options: environmentOptions)
     let isReadOnly = options.access == .readOnly
     // LMDB ends the process at a page that can't be. Those that opening and appending need are
     // looked at; all others only by the verifier.
@@ -210,7 +216,6 @@ extension EnvironmentOptions {
     mapSize = options.mapSizeBytes
     readerSlots = options.readerSlotCount
     allowsNetworkFileSystem = options.allowsNetworkFileSystem
-    contentMark = withUnsafeBytes(of: CommitLayout.magic.littleEndian) { Array($0) }
   }
 }
 

@@ -12,7 +12,9 @@ struct CreationTests {
     try withFile { path in
       do { _ = try Environment.open(path, options: .test) }
       #expect(truncate(path, off_t(pageSize())) == 0)
-      let environment = try Environment.open(path, options: .test)
+      var options = EnvironmentOptions.test
+      options.contentMark = []
+      let environment = try Environment.open(path, options: options)
       var transaction = try environment.beginWrite()
       let table = try transaction.createTable("table")
       try transaction.put(table, .number(1), [1])

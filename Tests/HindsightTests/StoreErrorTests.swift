@@ -57,10 +57,9 @@ import Testing
   }
 
   @Test func `a log that is none of LMDB's isn't a store, and stays as it is`() async throws {
-    let page = [UInt8](repeating: 0, count: 4_096)
     let noise = (0..<40_000).map { UInt8(truncatingIfNeeded: ($0 &* 2_654_435_761) >> 7) }
     for (name, bytes) in [
-      ("text", Array("not a database".utf8)), ("zeros", page), ("noise", noise),
+      ("text", Array("not a database".utf8)), ("noise", noise),
     ] {
       try await withDirectory { directory in
         let file = URL(fileURLWithPath: directory + "/log.mdb")
@@ -73,6 +72,24 @@ import Testing
         await expectError(.notAStore) { try Timeline(Ledger(), at: directory) }
         #expect(try [UInt8](Data(contentsOf: file)) == bytes)
       }
+    }
+  }
+
+  @Test func `a blank log is one whose making was cut off, but beside snapshots it was lost`()
+    async throws
+  {
+    try await withDirectory { directory in
+      let file = URL(fileURLWithPath: directory + "/log.mdb")
+      try Data(count: 4_096).write(to: file)
+      await expectError(.notAStore) {
+        try await Store(Ledger(), at: directory, options: .readOnly)
+      }
+      let store = try await Store(Ledger(), at: directory)
+      #expect(store.current.index == 0)
+      try await store.close()
+      try Data(count: 4_096).write(to: file)
+      await expectError(.notAStore) { try await Store(Ledger(), at: directory) }
+      #expect(try Data(contentsOf: file) == Data(count: 4_096))
     }
   }
 
