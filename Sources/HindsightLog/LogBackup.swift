@@ -35,6 +35,7 @@ extension LMDBLog {
         ? HindsightError(.notAStore, "there is no directory to make \(target.path) in")
         : HindsightError.system("making the directory", path: partial.path)
     }
+    var made = partial
     do {
       try using { try $0.copy(to: partial.logPath) }
       let head = try Self.headOfCopy(partial)
@@ -46,11 +47,12 @@ extension LMDBLog {
         }
         throw HindsightError.system("making", path: target.path)
       }
+      made = target
       try target.synchronize()
       return head
     } catch {
-      StoreDirectory.removeEnvironment(partial.logPath)
-      rmdir(partial.path)
+      StoreDirectory.removeEnvironment(made.logPath)
+      rmdir(made.path)
       throw error
     }
   }

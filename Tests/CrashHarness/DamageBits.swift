@@ -24,13 +24,20 @@ struct DamageBits: Sendable {
     let file = try DamagedFile(copy + "/log.mdb", bytes: bytes)
     try log.scan(1...log.head().index) { commit in
       let record = commit.digestedBytes.withUnsafeBytes { [UInt8]($0) }
+      var found: [Range<Int>] = []
       // Older copies of pages have it, too; in those nothing is found.
       for start in bytes.places(of: record) {
         let isFound = try file.flipping(byte: start, mask: 1) {
           !(try LogVerifier(path: copy).verify().findings.isEmpty)
         }
-        if isFound { places.append(start..<(start + record.count)) }
+        if isFound { found.append(start..<(start + record.count)) }
       }
+      // Otherwise some commit's bits would go untried, and nobody would know.
+      guard found.count == 1 else {
+        throw ChildProcess.Failure(
+          description: "the commit of event \(commit.firstIndex) is in \(found.count) places")
+      }
+      places += found
       return .next
     }
     self.places = places
@@ -47,7 +54,7 @@ struct DamageBits: Sendable {
           !(try LogVerifier(path: copy).verify().findings.isEmpty)
         }
         report.add(
-          isFound ? .refused : .lost("bit \(bit) of byte \(place) isn't missed by the verifier"))
+          isFound ? .refused : .lost("bit \(bit) of byte \(place) is missed by the verifier"))
       }
     }
     report.details = ["\(report.triedCount) bits of commits"]

@@ -4,6 +4,7 @@
 import CrashLedger
 import Foundation
 import Hindsight
+import HindsightLog
 
 /// A small file system without room.
 package struct DiskFullFault: Fault {
@@ -88,7 +89,10 @@ private struct DiskFullRound: Sendable {
     if count != Self.taskCount * Self.stepCount {
       problems.append("\(count) dispatches came through in the end")
     }
-    // A cache that couldn't be made is made anew by whoever opens the store next for writing.
+    // A cache that couldn't be made is made anew by whoever opens the store next for writing. The
+    // log must be sound before that.
+    problems += try LogVerifier(path: oracle.path).verify().findings
+      .filter { $0.part == .log }.map(\.description)
     try await Store(MarkedLedger(), at: oracle.path).close()
     problems += try oracle.check().problems
     for usingSnapshots in [true, false] {
