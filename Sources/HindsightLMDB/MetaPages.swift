@@ -81,6 +81,54 @@ extension PageReader {
   }
 }
 
+extension PageReader {
+  /// What is wrong with the transaction number of the newest meta page, in words.
+  ///
+  /// Numbers that follow each other can be wrong all the same: one changed bit makes 17 to 19, and
+  /// the older page the newer one. But each transaction that isn't a file's first frees pages, and
+  /// keeps their numbers under its own, the largest in its free list. Nothing is known so of the
+  /// older page: where a commit's meta page can't be written, LMDB writes back the number that was
+  /// there before, and leaves the new trees. So a newest page whose number was lowered by two
+  /// looks like a commit that failed, and isn't found here.
+  ///
+  /// A free list that can't be read is left to ``TreeCheck``, which says more of it.
+  fileprivate func problem(withNumberOf meta: MetaPage) -> String? {
+    let found: UInt64
+    switch largestFreeListKey(meta.freeList) {
+    case .unreadable: return nil
+    // A file's first transaction finds no pages that it could free.
+    case .none: found = meta.transaction > 1 ? 0 : meta.transaction
+    case .key(let key): found = key
+    }
+    guard found != meta.transaction else { return nil }
+    return "meta page \(meta.number) says that it is of transaction \(meta.transaction), and its "
+      + "free list that it is of \(found)"
+  }
+
+  private enum FreeListEnd {
+    case none, unreadable
+    case key(UInt64)
+  }
+
+  private func largestFreeListKey(_ tree: TreeDescription) -> FreeListEnd {
+    var number = tree.root
+    guard number != TreeDescription.noRoot else { return .none }
+    guard (1...TreeDescription.depthMax).contains(tree.depth) else { return .unreadable }
+    for level in 1...tree.depth {
+      guard let bytes = page(number), let page = try? TreePage(bytes, number: number),
+        page.isLeaf == (level == tree.depth), let last = page.nodes.last
+      else { return .unreadable }
+      guard page.isLeaf else {
+        number = last.page
+        continue
+      }
+      guard last.key.count == 8 else { return .unreadable }
+      return .key(bytes[last.key].withUnsafeBytes { $0.loadUnaligned(as: UInt64.self) })
+    }
+    return .unreadable
+  }
+}
+
 /// The meta pages of a data file.
 enum MetaPages {
   /// Throws unless a file begins as LMDB's do, before LMDB makes a lock file beside it.
@@ -142,25 +190,37 @@ enum MetaPages {
       return page
     }
     var problem: String?
-    // A live writer may have written a page between the two reads.
+    // A live writer may have written a page between the reads.
     for _ in 0..<1_000 {
       guard let first = try meta(0, 0x1_0000), first.pageSize > 0 else {
         return "meta page 0 isn't one"
       }
-      guard let second = try meta(1, Int(first.pageSize)) else { return "meta page 1 isn't one" }
-      problem = first.problem(asPage: 0) ?? second.problem(asPage: 1)
-      if problem == nil, first.pageSize != second.pageSize {
-        problem = "the meta pages have different page sizes"
-      }
-      if problem == nil, !isPair(first.transaction, second.transaction) {
-        problem =
-          "the meta pages are of the transactions \(first.transaction) and \(second.transaction), "
-          + "which don't follow each other"
+      let pageSize = Int(first.pageSize)
+      guard let second = try meta(1, pageSize) else { return "meta page 1 isn't one" }
+      problem = Self.problem(of: first, second)
+      if problem == nil {
+        let reader = PageReader(descriptor: descriptor, pageSize: pageSize)
+        let newest = first.transaction > second.transaction ? first : second
+        problem = reader.problem(withNumberOf: newest)
+        if let number = reader.refusal.number { throw LMDBError.system("reading \(path)", number) }
       }
       if problem == nil { break }
-      if try meta(0, 0x1_0000) == first { break }
+      if try meta(0, 0x1_0000) == first, try meta(1, pageSize) == second { break }
     }
     return problem
+  }
+
+  /// What is wrong with two meta pages by themselves.
+  private static func problem(of first: MetaPage, _ second: MetaPage) -> String? {
+    if let problem = first.problem(asPage: 0) ?? second.problem(asPage: 1) { return problem }
+    guard first.pageSize == second.pageSize else {
+      return "the meta pages have different page sizes"
+    }
+    guard isPair(first.transaction, second.transaction) else {
+      return "the meta pages are of the transactions \(first.transaction) and "
+        + "\(second.transaction), which don't follow each other"
+    }
+    return nil
   }
 
   private static func isPair(_ first: UInt64, _ second: UInt64) -> Bool {

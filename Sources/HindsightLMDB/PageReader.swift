@@ -17,6 +17,8 @@
 struct TreeDescription: Equatable {
   static let size = 48
   static let noRoot = UInt64.max
+  /// No tree is deeper, of all that fit into a file.
+  static let depthMax = 32
 
   let padding: UInt32
   let flags: UInt16

@@ -52,8 +52,6 @@ struct TreeCheck {
   /// How many pages the trees have by their own counts; nil where one of them is impossible.
   private var countedPageCount: UInt64? = 0
 
-  private static let depthMax = 32
-
   init(
     _ reader: PageReader, _ meta: MetaPage, _ extent: TreeExtent, _ visitor: EntryVisitor?
   ) {
@@ -143,7 +141,7 @@ struct TreeCheck {
       return note("\(title) has unknown flags, \(tree.flags)")
     }
     if tree.root != TreeDescription.noRoot {
-      guard tree.depth >= 1, tree.depth <= Self.depthMax else {
+      guard tree.depth >= 1, tree.depth <= TreeDescription.depthMax else {
         return note("\(title) has an impossible depth, \(tree.depth)")
       }
       visit(tree.root, level: 1, depth: tree.depth, &walk)

@@ -176,22 +176,53 @@ import Testing
 
   @Test func `no damage to a meta page takes the log back to an older state`() throws {
     try withLog(commitSizes: [2, 1, 3]) { path, written in
-      let file = URL(filePath: path + "/log.mdb")
-      let sound = try [UInt8](Data(contentsOf: file))
-      for offset in 0..<2 * pageSize where offset % pageSize < 160 {
-        for mask: UInt8 in [0x01, 0x02, 0x80, 0xff] {
-          var damaged = sound
-          damaged[offset] ^= mask
-          try Data(damaged).write(to: file)
-          do {
-            let log = try LMDBLog.open(path: path, options: .test)
-            defer { log.close() }
-            #expect(try log.payloads(1...6) == written, "byte \(offset) ^ \(mask)")
-            #expect(try log.head().index == 6)
-          } catch let error as HindsightError {
-            let codes: [HindsightError.Code] = [.corrupt, .notAStore, .unsupportedFormat]
-            #expect(codes.contains(error.code), "byte \(offset) ^ \(mask): \(error)")
-          }
+      let bits = (0..<8).map { UInt8(1) << UInt8($0) } + [0xff]
+      let offsets = (0..<2 * pageSize).filter { $0 % pageSize < 160 }
+      try damageMetaPages(of: path, at: offsets, masks: bits, written)
+    }
+  }
+
+  @Test func `no wrong transaction number takes the log back, however many commits there are`()
+    throws
+  {
+    // Which changes leave two numbers that follow each other depends on the numbers.
+    for count in [1, 2, 3, 6, 7, 14, 15, 16, 17] {
+      try withLog(commitSizes: Array(repeating: 1, count: count)) { path, written in
+        // The first commit of a log has number 2, as its first record has a transaction, too.
+        let newest = UInt8(count + 1)
+        let newestOffset = Int(newest & 1) * pageSize + 144
+        let olderOffset = Int(~newest & 1) * pageSize + 144
+        try damageMetaPages(of: path, at: [olderOffset], masks: Array(1...255), written)
+        // A number that is lower by two is what LMDB leaves of a commit that failed.
+        let likeAFailedCommit = newest ^ (newest - 2)
+        try damageMetaPages(
+          of: path, at: [newestOffset], masks: (1...255).filter { $0 != likeAFailedCommit }, written
+        )
+      }
+    }
+  }
+
+  /// Changes bytes of a log in turn: it is refused, or has all that it had.
+  private func damageMetaPages(
+    of path: String, at offsets: [Int], masks: [UInt8], _ written: [[UInt8]]
+  ) throws {
+    let file = URL(filePath: path + "/log.mdb")
+    let sound = try [UInt8](Data(contentsOf: file))
+    let last = EventIndex(written.count)
+    for offset in offsets {
+      for mask in masks {
+        var damaged = sound
+        damaged[offset] ^= mask
+        try Data(damaged).write(to: file)
+        do {
+          let log = try LMDBLog.open(path: path, options: .test)
+          defer { log.close() }
+          let head = try log.head().index
+          #expect(head == last, "byte \(offset) ^ \(mask)")
+          if head == last { #expect(try log.payloads(1...last) == written) }
+        } catch let error as HindsightError {
+          let codes: [HindsightError.Code] = [.corrupt, .notAStore, .unsupportedFormat]
+          #expect(codes.contains(error.code), "byte \(offset) ^ \(mask): \(error)")
         }
       }
     }
