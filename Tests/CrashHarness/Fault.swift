@@ -109,7 +109,7 @@ package struct FaultReport: Sendable {
 package protocol Fault: Sendable {
   /// The word that selects it on the command line.
   static var name: String { get }
-  /// What is done to the store, as the table of results says it.
+  /// What is done to the store, as the command's help says it.
   static var summary: String { get }
   init()
   /// Brings it about, and looks at what is left.

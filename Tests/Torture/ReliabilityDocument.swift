@@ -1,5 +1,5 @@
 // Puts the counts of a run into a document, between two marks.
-// It always holds: what stands outside of the marks is left as it was.
+// It always holds: what stands outside of the marks is left as it was, and so are other kinds' counts.
 
 import CrashHarness
 import Foundation
@@ -17,38 +17,45 @@ struct ReliabilityDocument {
     }
   }
 
-  /// Replaces the counts.
-  func write(_ results: [FaultResult], _ request: TortureRequest) throws {
+  /// Puts in the counts of one kind of fault, and leaves those of other kinds as they are.
+  func write(_ result: FaultResult, _ request: TortureRequest) throws {
     let text = try String(contentsOfFile: path, encoding: .utf8)
     guard let begin = text.range(of: Self.begin), let end = text.range(of: Self.end),
       begin.upperBound <= end.lowerBound
     else { throw NoMarks() }
-    let counts = try table(results, request)
-    let new =
-      text[..<begin.upperBound] + "\n\n" + counts + "\n" + text[end.lowerBound...]
+    var rows: [String: String] = [:]
+    for line in text[begin.upperBound..<end.lowerBound].split(separator: "\n") {
+      guard let fault = Faults.all.first(where: { line.hasPrefix(Self.start(ofRow: $0.name)) })
+      else { continue }
+      rows[fault.name] = String(line)
+    }
+    rows[result.name] = try row(result, request)
+    let table = (Self.head + Faults.all.compactMap { rows[$0.name] }).joined(separator: "\n")
+    let new = text[..<begin.upperBound] + "\n\n" + table + "\n\n" + text[end.lowerBound...]
     try String(new).write(toFile: path, atomically: true, encoding: .utf8)
   }
 
-  private func table(_ results: [FaultResult], _ request: TortureRequest) throws -> String {
-    var lines = [
-      "`./Tools/torture --\(request.size.rawValue) --seed \(request.seed)`, commit "
-        + "\(try commit()), \(date()):",
-      "",
-      "| kind | what is done | tried | survived | refused | lost | crashed | of which |",
-      "|---|---|---:|---:|---:|---:|---:|---|",
-    ]
-    for result in results {
-      let report = result.report
-      var details = report.details
-      if let reason = report.skipped { details.append("skipped: \(reason)") }
-      let counts = [
-        report.triedCount, report.survivedCount, report.refusedCount, report.lostCount,
-        report.crashedCount,
-      ].map(String.init).joined(separator: " | ")
-      lines.append(
-        "| `\(result.name)` | \(result.summary) | \(counts) | \(details.joined(separator: ", ")) |")
-    }
-    return lines.joined(separator: "\n") + "\n"
+  private static let head = [
+    "| kind | tried | survived | refused | lost | crashed | of which | seed, commit, date, time |",
+    "|---|---:|---:|---:|---:|---:|---|---|",
+  ]
+
+  private static func start(ofRow name: String) -> String { "| `\(name)` |" }
+
+  private func row(_ result: FaultResult, _ request: TortureRequest) throws -> String {
+    let report = result.report
+    var details = report.details
+    if let reason = report.skipped { details.append("skipped: \(reason)") }
+    let counts = [
+      report.triedCount, report.survivedCount, report.refusedCount, report.lostCount,
+      report.crashedCount,
+    ].map { $0.formatted(.number.locale(Locale(identifier: "en_US"))) }
+    let cells =
+      counts + [
+        details.joined(separator: ", "),
+        "\(request.seed), \(try commit()), \(date()), \(result.duration.components.seconds) s",
+      ]
+    return Self.start(ofRow: result.name) + " " + cells.joined(separator: " | ") + " |"
   }
 
   private func date() -> String {

@@ -15,17 +15,7 @@ import Foundation
       exit(64)
     }
     say("torture --\(request.size.rawValue) --seed \(request.seed)")
-    let results = await run(request)
-    let isGood = results.allSatisfy(\.report.isGood)
-    if let file = request.document {
-      do {
-        try ReliabilityDocument(path: file).write(results, request)
-        say("written to \(file)")
-      } catch {
-        FileHandle.standardError.write(Data("torture: \(file): \(error)\n".utf8))
-        exit(74)
-      }
-    }
+    let isGood = await run(request)
     say(isGood ? "nothing lost, nothing crashed" : "FAILED: see above")
     exit(isGood ? 0 : 1)
   }
@@ -55,37 +45,54 @@ import Foundation
     }
   }
 
-  private static func run(_ request: TortureRequest) async -> [FaultResult] {
-    var results: [FaultResult] = []
+  /// Tries each kind that was asked for; returns whether nothing was lost, and nothing crashed.
+  private static func run(_ request: TortureRequest) async -> Bool {
+    var isGood = true
     for fault in request.faults {
       let start = ContinuousClock.now
-      let context = FaultContext(size: request.size, seed: request.seed) { text in
-        guard isatty(2) == 1 else { return }
-        FileHandle.standardError.write(Data("\r\u{1b}[K\(fault.name): \(text)".utf8))
-      }
-      var report: FaultReport
-      do {
-        report = try await fault.init().run(context)
-      } catch {
-        report = FaultReport()
-        report.add(.crashed("the harness failed: \(error)"))
-      }
-      if isatty(2) == 1 { FileHandle.standardError.write(Data("\r\u{1b}[K".utf8)) }
+      let report = await report(of: fault, request)
       let result = FaultResult(
-        name: fault.name, summary: fault.summary, report: report,
-        duration: ContinuousClock.now - start)
+        name: fault.name, report: report, duration: ContinuousClock.now - start)
       say(result.line)
       for problem in report.problems { say("  \(problem)") }
-      results.append(result)
+      isGood = isGood && report.isGood
+      if let file = request.document { write(result, request, to: file) }
     }
-    return results
+    return isGood
+  }
+
+  private static func report(
+    of fault: any Fault.Type, _ request: TortureRequest
+  ) async -> FaultReport {
+    let context = FaultContext(size: request.size, seed: request.seed) { text in
+      guard isatty(2) == 1 else { return }
+      FileHandle.standardError.write(Data("\r\u{1b}[K\(fault.name): \(text)".utf8))
+    }
+    defer { if isatty(2) == 1 { FileHandle.standardError.write(Data("\r\u{1b}[K".utf8)) } }
+    do {
+      return try await fault.init().run(context)
+    } catch {
+      var report = FaultReport()
+      report.add(.crashed("the harness failed: \(error)"))
+      return report
+    }
+  }
+
+  /// Writes a kind's counts at once: a run takes hours, and may be ended before its end.
+  private static func write(_ result: FaultResult, _ request: TortureRequest, to file: String) {
+    do {
+      try ReliabilityDocument(path: file).write(result, request)
+      say("  written to \(file)")
+    } catch {
+      FileHandle.standardError.write(Data("torture: \(file): \(error)\n".utf8))
+      exit(74)
+    }
   }
 }
 
 /// What was seen of one kind of fault.
 struct FaultResult {
   let name: String
-  let summary: String
   let report: FaultReport
   let duration: Duration
 

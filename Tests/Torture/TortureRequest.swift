@@ -17,7 +17,7 @@ struct TortureRequest {
       """
       \(problem)
       usage: torture [--quick | --full] [--seed NUMBER] [--only KIND,…] [--write DOCUMENT]
-      kinds: \(Faults.all.map { $0.name }.joined(separator: ", "))
+      \(Faults.all.map { "  \($0.name): \($0.summary)" }.joined(separator: "\n"))
       """
     }
   }
@@ -45,6 +45,9 @@ struct TortureRequest {
         document = file
       default: throw Usage(problem: "unknown argument '\(argument)'")
       }
+    }
+    guard document == nil || size == .full else {
+      throw Usage(problem: "--write needs --full: the document has the counts of full runs")
     }
   }
 }
