@@ -18,6 +18,8 @@ package struct WriteTransaction: ~Copyable {
   /// The tables that this transaction created or opened, kept if it is committed.
   private var newTables: [Table] = []
   private var holdsTableOpening = false
+  /// How many bytes of values were put, and for how many there is room.
+  private var valueBytes = (put: 0, reserved: -1)
 
   private static let transactionsPerReaderCheck = 256
 
@@ -137,6 +139,7 @@ package struct WriteTransaction: ~Copyable {
       withValue(bytes) { mdb_put(access.handle, table.identifier, $0, &value, flags) }
     }
     try finish(result, "writing to table \(table.name)")
+    valueBytes.put += sizeBytes
     guard let start = value.mv_data else { return }
     fill(UnsafeMutableRawBufferPointer(start: start, count: sizeBytes))
     let keySize = key.withBytes(\.count)
@@ -169,11 +172,18 @@ package struct WriteTransaction: ~Copyable {
     return true
   }
 
-  /// What a commit may need beside the pages of its values: see ``reserveSpace(forValueBytes:)``.
+  /// Makes sure that the disk has room for the transaction with values of so many bytes.
+  ///
+  /// A commit does so itself where nobody did: on a full disk LMDB may write a part of a page, and
+  /// call it an input or output error, of which nobody knows what it left.
+  ///
+  /// - Throws: ``LMDBError``; code `mapFull` or `noSpace`; the transaction is aborted then, and the
+  ///   next one can begin.
   package mutating func reserveSpace(forValueBytes sizeBytes: Int) throws(LMDBError) {
     let access = try live("writing to")
     do throws(LMDBError) {
       try SpaceReservation(access).reserve(forValueBytes: sizeBytes)
+      valueBytes.reserved = sizeBytes
     } catch {
       abort()
       throw error
@@ -182,9 +192,11 @@ package struct WriteTransaction: ~Copyable {
 
   /// Commits, and makes durable, all that the transaction did.
   ///
-  /// - Throws: ``LMDBError``; whether the commit is in the file is unknown then, and the
-  ///   environment takes no further write transaction until it is opened anew.
+  /// - Throws: ``LMDBError``; as ``reserveSpace(forValueBytes:)``. With any other code it isn't
+  ///   known whether the commit is in the file, and the environment takes no further write
+  ///   transaction until it is opened anew.
   package mutating func commit() throws(LMDBError) {
+    if valueBytes.put > valueBytes.reserved { try reserveSpace(forValueBytes: valueBytes.put) }
     let access = try live("committing to")
     handle = nil
     let result = mdb_txn_commit(access.handle)

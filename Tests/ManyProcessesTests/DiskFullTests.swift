@@ -38,13 +38,15 @@ final class SmallFileSystem {
     try Self.run("mount", ["-o", "remount,\(option)", path])
   }
 
-  /// Writes a file until nothing fits any more.
-  func fill(_ name: String) throws {
+  /// Writes a file until no more than some pages fit beside it.
+  func fill(_ name: String, leavingPageCount pageCount: Int = 0) throws {
     let descriptor = open("\(path)/\(name)", O_WRONLY | O_CREAT | O_CLOEXEC, 0o600)
     defer { close(descriptor) }
     let zeros = [UInt8](repeating: 0, count: 4_096)
     while write(descriptor, zeros, zeros.count) > 0 {}
     #expect(errno == ENOSPC)
+    let size = lseek(descriptor, 0, SEEK_CUR)
+    #expect(ftruncate(descriptor, size - off_t(pageCount * zeros.count)) == 0)
   }
 
   private static func run(_ program: String, _ arguments: [String]) throws {
@@ -156,6 +158,32 @@ struct DiskFullTests {
       let made = try await Store(Bank(), at: disk.path + "/new.hindsight")
       #expect(made.current.index == 0)
       try await made.close()
+    }
+  }
+
+  @Test func `whatever room there is, a new store is made, or the disk is called full`()
+    async throws
+  {
+    await #expect(processExitsWith: .success) {
+      let disk = try SmallFileSystem()
+      let path = disk.path + "/new.hindsight"
+      var refusalCount = 0
+      for pageCount in 0...200 {
+        try disk.fill("ballast", leavingPageCount: pageCount)
+        do {
+          try await Store(Bank(), at: path).close()
+        } catch let error as HindsightError {
+          #expect(error.code == .diskFull, "\(pageCount) pages: \(error)")
+          refusalCount += 1
+        }
+        unlink(disk.path + "/ballast")
+        let store = try await Store(Bank(), at: path)
+        #expect(try await store.dispatch(.opened(cents: 1)).index == 1)
+        try await store.close()
+        try expectSound(path)
+        try FileManager.default.removeItem(atPath: path)
+      }
+      #expect((20..<200).contains(refusalCount))
     }
   }
 

@@ -1,5 +1,5 @@
 // Puts the counts of a run into a document, between two marks.
-// It always holds: what stands outside of the marks is left as it was, and so are other kinds' counts.
+// It always holds: what stands outside of the marks stays as it was, and so do other kinds' counts.
 
 import CrashHarness
 import Foundation
